@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func Ring(path string) error {
 }
 
 func touch(path string) error {
-	now := unix.Timespec{Nsec: unix.UTIME_NOW}
+	now := unix.NsecToTimespec(time.Now().UnixNano())
 	err := unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{now, now}, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
 		return &os.PathError{Op: "ring", Path: path, Err: err}

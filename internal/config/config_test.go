@@ -15,6 +15,7 @@ import (
 	"arkamsg/internal/config"
 	"arkamsg/internal/errkind"
 	"arkamsg/internal/strictyaml"
+	"arkamsg/sessions"
 )
 
 // What people learn from must be what the program does.
@@ -88,10 +89,10 @@ func TestContractExample(t *testing.T) {
 	}
 	want := config.Default()
 	want.Project = "arka-labs-b"
-	want.Allow = map[string][]string{"PMO": {"arka-arka-labs-b-PMO-codex"}}
-	want.Aliases = map[string]string{"arka-agent00-core-archivist": "Archiviste", "pmo": "PMO"}
-	settle, none := 200*time.Millisecond, ""
-	want.Providers = map[string]config.Profile{"codex": {Settle: &settle, Programs: &[]string{"codex", "node"}, Trailer: &none}}
+	want.Allow = map[sessions.Role][]sessions.Name{"PMO": {"arka-arka-labs-b-PMO-codex"}}
+	want.Aliases = map[string]sessions.Role{"arka-agent00-core-archivist": "Archiviste", "pmo": "PMO"}
+	settle, none := "200ms", ""
+	want.Providers = map[string]sessions.Override{"codex": {Settle: &settle, Programs: &[]string{"codex", "node"}, Trailer: &none}}
 	want.HTTP.Listen = "127.0.0.1:7717"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -167,6 +168,8 @@ func TestRefused(t *testing.T) {
 		"policy: {retry: {backoff: []}}":              "policy.retry.backoff",
 		"policy: {retry: {backoff: [-1s]}}":           "policy.retry.backoff[0]",
 		"providers: {'a b': {}}":                      "providers.a b",
+		"providers: {codex: {prompt: '('}}":           "providers.codex.prompt",
+		"providers: {codex: {settle: 150}}":           "providers.codex.settle",
 		"providers: {codex: {sattle: 1s}}":            "providers.codex.sattle",
 		"journal: {sync: maybe}":                      "journal.sync",
 		"journal: {archive_after: 1s}":                "journal.archive_after",
@@ -209,8 +212,8 @@ func TestRenderIsReadBack(t *testing.T) {
 	in := config.Init{
 		Project: "null", Prefix: "1e3", Provider: "yes",
 		Socket:  config.Tmux{SocketName: "a name"},
-		Allow:   map[string][]string{"PMO": {"a b", `quo"te\`, "œ #{x}", "- dash", "@x"}, "on": {"0x10"}},
-		Aliases: map[string]string{"0.1": "PMO", "no": "on"},
+		Allow:   map[sessions.Role][]sessions.Name{"PMO": {"a b", `quo"te\`, "œ #{x}", "- dash", "@x"}, "on": {"0x10"}},
+		Aliases: map[string]sessions.Role{"0.1": "PMO", "no": "on"},
 	}
 	text, err := config.Render(in)
 	if err != nil {
@@ -229,7 +232,7 @@ func TestRenderIsReadBack(t *testing.T) {
 }
 
 func TestRenderRefusesWhatCouldNotBeReadBack(t *testing.T) {
-	_, err := config.Render(config.Init{Project: "a\nb", Allow: map[string][]string{"PMO": {"x\x1b[0m"}}})
+	_, err := config.Render(config.Init{Project: "a\nb", Allow: map[sessions.Role][]sessions.Name{"PMO": {"x\x1b[0m"}}})
 	if errkind.Of(err) != errkind.Invalid || len(errkind.Problems(err)) != 2 {
 		t.Errorf("got %v, want both problems", err)
 	}
@@ -237,7 +240,7 @@ func TestRenderRefusesWhatCouldNotBeReadBack(t *testing.T) {
 
 func TestSuggestReadsTheRoleFromTheName(t *testing.T) {
 	in := config.Init{Project: "labs-b"}
-	for session, want := range map[string]string{
+	for session, want := range map[sessions.Name]sessions.Role{
 		"arka-labs-b-PMO-codex":       "PMO",
 		"arka-labs-b-LD-senior-codex": "LD-senior",
 		"arka-labs-b-PMO-claude":      "",

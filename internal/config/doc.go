@@ -7,7 +7,8 @@
 // [Parse] lays the file over it, strictly: an unknown key is a typing error and
 // refused, and so is a duplicate one. [File.Validate] then looks at the whole
 // and lists everything that is wrong at once; Parse adds the line to each. What
-// comes out has been checked, so that nobody below asks again. A [File] is not
+// comes out has been checked, patterns of provider profiles included
+// ([arkamsg/sessions.Profiles]), so that nobody below asks again. A [File] is not
 // changed after that: a reload makes a new one, and when the new one is refused
 // the daemon keeps the old.
 //

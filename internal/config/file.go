@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"arkamsg/sessions"
 )
 
 // File is arka.yaml, key by key (CONTRACT "arka.yaml"). Durations are Go's: 150ms,
@@ -14,17 +16,17 @@ type File struct {
 	SessionPrefix string `yaml:"session_prefix"`
 	Provider      string `yaml:"provider"`
 
-	Tmux           Tmux                `yaml:"tmux"`
-	Messaging      Messaging           `yaml:"messaging"`
-	Allow          map[string][]string `yaml:"allow"`   // role → sessions; the only ones ever typed into
-	Aliases        map[string]string   `yaml:"aliases"` // technical id → role (ARKA §11)
-	Policy         Policy              `yaml:"policy"`
-	Providers      map[string]Profile  `yaml:"providers"` // overrides of the built-in profiles
-	Journal        Journal             `yaml:"journal"`
-	HTTP           HTTP                `yaml:"http"`
-	Jobs           Jobs                `yaml:"jobs"`
-	Persist        Persist             `yaml:"persist"`
-	ExternalAgents []string            `yaml:"external_agents"`
+	Tmux           Tmux                              `yaml:"tmux"`
+	Messaging      Messaging                         `yaml:"messaging"`
+	Allow          map[sessions.Role][]sessions.Name `yaml:"allow"`   // the only sessions ever typed into
+	Aliases        map[string]sessions.Role          `yaml:"aliases"` // technical id → role (ARKA §11)
+	Policy         Policy                            `yaml:"policy"`
+	Providers      map[string]sessions.Override      `yaml:"providers"` // overrides of the built-in profiles
+	Journal        Journal                           `yaml:"journal"`
+	HTTP           HTTP                              `yaml:"http"`
+	Jobs           Jobs                              `yaml:"jobs"`
+	Persist        Persist                           `yaml:"persist"`
+	ExternalAgents []string                          `yaml:"external_agents"`
 }
 
 // Tmux says which tmux server holds the sessions; both empty is the user's own.
@@ -49,8 +51,8 @@ type Policy struct {
 
 // Escalation says who learns of a message that could not be delivered.
 type Escalation struct {
-	Default       string        `yaml:"default"`
-	Fallback      string        `yaml:"fallback"`       // when the sender is Default, or Default is inactive
+	Default       sessions.Role `yaml:"default"`
+	Fallback      sessions.Role `yaml:"fallback"`       // when the sender is Default, or Default is inactive
 	InactiveAfter time.Duration `yaml:"inactive_after"` // 0: inactive means that no session is there
 }
 
@@ -100,8 +102,8 @@ func Default() *File {
 		SessionPrefix: "arka",
 		Provider:      "codex",
 		Messaging:     Messaging{Root: "messaging"},
-		Allow:         map[string][]string{},
-		Aliases:       map[string]string{},
+		Allow:         map[sessions.Role][]sessions.Name{},
+		Aliases:       map[string]sessions.Role{},
 		Policy: Policy{
 			AttachOnly:       true,
 			OnMissingSession: "block",
@@ -109,7 +111,7 @@ func Default() *File {
 			Retry: Retry{MaxAttempts: 5,
 				Backoff: []time.Duration{0, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}},
 		},
-		Providers:      map[string]Profile{},
+		Providers:      map[string]sessions.Override{},
 		Journal:        Journal{Sync: "full", ArchiveAfter: 720 * time.Hour},
 		Jobs:           Jobs{Lease: 120 * time.Second, Heartbeat: 30 * time.Second, MaxAttempts: 5},
 		Persist:        Persist{PerMinute: 10, Mismatch: "replay"},

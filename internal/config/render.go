@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"arkamsg/internal/errkind"
+	"arkamsg/sessions"
 )
 
 // Init is what `arkamsg init` asks. An empty field keeps its default.
@@ -19,8 +21,8 @@ type Init struct {
 	Prefix   string
 	Provider string
 	Socket   Tmux
-	Allow    map[string][]string
-	Aliases  map[string]string
+	Allow    map[sessions.Role][]sessions.Name
+	Aliases  map[string]sessions.Role
 }
 
 //go:embed arka.yaml.tmpl
@@ -65,17 +67,17 @@ func (in Init) file() *File {
 // Suggest guesses the role of a session from its name,
 // <prefix>-<project>-<role>-<provider> (ARKA §10), for init to offer. It returns
 // "" when the name says nothing.
-func (in Init) Suggest(session string) (role string) {
+func (in Init) Suggest(session sessions.Name) sessions.Role {
 	f := in.file()
-	rest, ok := strings.CutPrefix(session, f.SessionPrefix+"-"+f.Project+"-")
+	rest, ok := strings.CutPrefix(string(session), f.SessionPrefix+"-"+f.Project+"-")
 	if !ok {
 		return ""
 	}
-	role, ok = strings.CutSuffix(rest, "-"+f.Provider)
+	role, ok := strings.CutSuffix(rest, "-"+f.Provider)
 	if !ok || !validName(role) {
 		return ""
 	}
-	return role
+	return sessions.Role(role)
 }
 
 // plain is what YAML takes for a string without quotes, whatever its version.
@@ -83,9 +85,10 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]*$`)
 
 var words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
-// scalar quotes s when YAML could take it for something else. JSON's quoting is
-// YAML's double quoting.
-func scalar(s string) (string, error) {
+// scalar quotes a text of any type when YAML could take it for something else.
+// JSON's quoting is YAML's double quoting.
+func scalar(v any) (string, error) {
+	s := fmt.Sprint(v)
 	if plain.MatchString(s) && !slices.Contains(words, strings.ToLower(s)) {
 		return s, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"arkamsg/internal/errkind"
+	"arkamsg/sessions"
 )
 
 // Validate lists everything that is wrong with the file, in the order of
@@ -96,16 +97,17 @@ func (c *check) messaging(m Messaging) {
 }
 
 // allow wants each session in one role's list only: RoleOf must have one answer.
-func (c *check) allow(allow map[string][]string) {
-	owner := map[string]string{}
+func (c *check) allow(allow map[sessions.Role][]sessions.Name) {
+	owner := map[sessions.Name]sessions.Role{}
 	for _, role := range slices.Sorted(maps.Keys(allow)) {
-		c.name("allow."+role, role)
+		at := "allow." + string(role)
+		c.name(at, string(role))
 		if len(allow[role]) == 0 {
-			c.add("allow."+role, "no session is listed; remove the role or name one")
+			c.add(at, "no session is listed; remove the role or name one")
 		}
 		for i, session := range allow[role] {
-			field := fmt.Sprintf("allow.%s[%d]", role, i)
-			if why := sessionProblem(session); why != "" {
+			field := fmt.Sprintf("%s[%d]", at, i)
+			if why := sessionProblem(string(session)); why != "" {
 				c.add(field, "%q is not a session name: %s", session, why)
 			}
 			if first, taken := owner[session]; taken {
@@ -116,10 +118,10 @@ func (c *check) allow(allow map[string][]string) {
 	}
 }
 
-func (c *check) aliases(aliases map[string]string) {
+func (c *check) aliases(aliases map[string]sessions.Role) {
 	for _, id := range slices.Sorted(maps.Keys(aliases)) {
 		c.name("aliases."+id, id)
-		c.name("aliases."+id, aliases[id])
+		c.name("aliases."+id, string(aliases[id]))
 	}
 }
 
@@ -130,8 +132,8 @@ func (c *check) policy(p Policy) {
 	if p.OnMissingSession != "block" {
 		c.add("policy.on_missing_session", "only block is accepted (ARKA §11)")
 	}
-	c.name("policy.escalation.default", p.Escalation.Default)
-	c.name("policy.escalation.fallback", p.Escalation.Fallback)
+	c.name("policy.escalation.default", string(p.Escalation.Default))
+	c.name("policy.escalation.fallback", string(p.Escalation.Fallback))
 	c.duration("policy.escalation.inactive_after", p.Escalation.InactiveAfter, 0, 365*24*time.Hour)
 	c.count("policy.retry.max_attempts", p.Retry.MaxAttempts, 1, 100)
 	if len(p.Retry.Backoff) == 0 || len(p.Retry.Backoff) > 100 {
@@ -142,11 +144,10 @@ func (c *check) policy(p Policy) {
 	}
 }
 
-// providers looks at the keys only; what is behind them is for sessions.
-func (c *check) providers(p map[string]Profile) {
-	for _, key := range slices.Sorted(maps.Keys(p)) {
-		c.name("providers."+key, key)
-	}
+// providers is for sessions to judge: it knows what a profile can say.
+func (c *check) providers(overrides map[string]sessions.Override) {
+	_, err := sessions.Profiles(overrides)
+	*c = append(*c, errkind.Problems(err)...)
 }
 
 func (c *check) keeping(f *File) {

@@ -64,7 +64,7 @@ bench: ## measure, beside what we measure ourselves against, in one run
 install: build ## install binary, man page, completions and user unit (PREFIX, DESTDIR)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 0755 bin/arkamsg $(DESTDIR)$(BINDIR)/arkamsg
-	install -m 0644 docs/man/arkamsg.1 $(DESTDIR)$(MANDIR)/man1/arkamsg.1
+	bin/arkamsg man > $(DESTDIR)$(MANDIR)/man1/arkamsg.1
 	bin/arkamsg completion bash > $(DESTDIR)$(BASHDIR)/arkamsg
 	bin/arkamsg completion zsh > $(DESTDIR)$(ZSHDIR)/_arkamsg
 	bin/arkamsg completion fish > $(DESTDIR)$(FISHDIR)/arkamsg.fish

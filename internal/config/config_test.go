@@ -277,7 +277,6 @@ func writeHome(t *testing.T, text string) config.Home {
 }
 
 func TestLoad(t *testing.T) {
-	t.Setenv(config.EnvTmuxSocket, "")
 	f, err := config.Load(writeHome(t, contract))
 	if err != nil {
 		t.Fatal(err)
@@ -288,19 +287,14 @@ func TestLoad(t *testing.T) {
 }
 
 func TestEnvironmentNamesTheSocket(t *testing.T) {
-	home := writeHome(t, "version: 1\ntmux: {socket_name: mine}\n")
+	file := config.Tmux{SocketName: "mine"}
 	for value, want := range map[string]config.Tmux{
-		"":       {SocketName: "mine"},
+		"":       file,
 		"other":  {SocketName: "other"},
 		"/tmp/s": {SocketPath: "/tmp/s"},
 	} {
-		t.Setenv(config.EnvTmuxSocket, value)
-		f, err := config.Load(home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f.Tmux != want {
-			t.Errorf("%s=%q: %+v, want %+v", config.EnvTmuxSocket, value, f.Tmux, want)
+		if got := file.Under(env(config.EnvTmuxSocket, value)); got != want {
+			t.Errorf("%s=%q: %+v, want %+v", config.EnvTmuxSocket, value, got, want)
 		}
 	}
 }

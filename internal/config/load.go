@@ -17,7 +17,8 @@ const (
 	maxDepth = 16
 )
 
-// Load reads the home's arka.yaml and the environment that overrides it.
+// Load reads the home's arka.yaml. What the environment overrides is for the
+// program to apply ([Tmux.Under]).
 //
 // Errors: NotFound without a file, Invalid with all problems, Refused when the
 // file is a link, not regular, somebody else's, or writable by everybody.
@@ -26,12 +27,7 @@ func Load(home Home) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	f.Tmux = f.Tmux.Under(os.Getenv)
-	return f, nil
+	return Parse(data)
 }
 
 // Parse reads the text of an arka.yaml over the defaults and validates the

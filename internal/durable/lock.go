@@ -77,3 +77,18 @@ func (d *folder) stillNamed(f *os.File, base string) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// HoldDir takes the exclusive flock of a folder, so that writers which first
+// look and then write take turns. Releasing is closing; a dead holder has
+// released.
+func HoldDir(root *os.Root, name string) (release func(), err error) {
+	d, err := openFolder(root, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(d.file); err != nil {
+		d.close()
+		return nil, failed("lock", name, err)
+	}
+	return d.close, nil
+}

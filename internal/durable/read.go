@@ -3,6 +3,7 @@ package durable
 import (
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -60,4 +61,21 @@ func readBounded(f *os.File, name string, max int64) ([]byte, error) {
 		return nil, errkind.New(errkind.Refused, "read %q: larger than %d bytes", name, max)
 	}
 	return data, nil
+}
+
+// Names lists the entries of a folder in order, without temporary files of
+// ours. Nothing about an entry is known until it is opened.
+func Names(root *os.Root, name string) ([]string, error) {
+	d, err := openFolder(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	names, err := d.file.Readdirnames(-1)
+	if err != nil {
+		return nil, failed("list", name, err)
+	}
+	names = slices.DeleteFunc(names, IsTemp)
+	slices.Sort(names)
+	return names, nil
 }

@@ -2,10 +2,13 @@ package sessions_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,14 +48,17 @@ func (b *bench) agent(session, program string, flags ...string) {
 		b.Fatal(err)
 	}
 	b.started(session)
+	if !slices.Contains(flags, "generic") {
+		eventually(b, "the agent has drawn", func() bool { s, err := b.Screen(session); return err == nil && strings.TrimSpace(s) != "" })
+	}
 }
 
-func (b *bench) started(session string) {
+// started waits for the stand-in that keeps the log.
+func (b *bench) started(log string) {
 	b.Helper()
 	eventually(b, "the agent has started", func() bool {
-		s, err := b.Screen(session)
-		log, _ := standin.ReadLog(b.log(session))
-		return err == nil && len(log) > 0 && strings.TrimSpace(s) != "" || len(log) > 0 && strings.HasPrefix(session, "generic")
+		entries, _ := standin.ReadLog(b.log(log))
+		return len(entries) > 0
 	})
 }
 
@@ -167,4 +173,69 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// human types as a person at the keyboard does, and waits until it arrived.
+func (b *bench) human(session, keys string) {
+	b.Helper()
+	before := len(standin.RawBytes(b.entries(session)))
+	b.tmux("send-keys", "-t", "="+session+":", "-l", "--", keys)
+	eventually(b, "the person's keys arrived", func() bool { return len(standin.RawBytes(b.entries(session))) > before })
+	b.sees(session, keys)
+}
+
+func (b *bench) press(session, key string) {
+	b.Helper()
+	before := len(standin.RawBytes(b.entries(session)))
+	b.tmux("send-keys", "-t", "="+session+":", key)
+	eventually(b, "the key arrived", func() bool { return len(standin.RawBytes(b.entries(session))) > before })
+}
+
+func (b *bench) sees(session, what string) {
+	b.Helper()
+	eventually(b, "the screen shows "+what, func() bool {
+		s, err := b.Screen(session)
+		return err == nil && strings.Contains(s, what)
+	})
+}
+
+// seesNot waits until the screen no longer shows it.
+func (b *bench) seesNot(session, what string) {
+	b.Helper()
+	eventually(b, "the screen no longer shows "+what, func() bool {
+		s, err := b.Screen(session)
+		return err == nil && !strings.Contains(s, what)
+	})
+}
+
+func (b *bench) touch(name string) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(b.Dir(), name), nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) remove(name string) {
+	b.Helper()
+	if err := os.Remove(filepath.Join(b.Dir(), name)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// kill ends the pane's program and waits until tmux has noticed.
+func (b *bench) kill(d sessions.Delivery) {
+	b.Helper()
+	if err := syscall.Kill(d.Target.PanePID, syscall.SIGKILL); err != nil {
+		b.Fatal(err)
+	}
+	eventually(b, "the pane is dead", func() bool { return b.tmux("display-message", "-p", "-t", d.Target.PaneID, "#{pane_dead}") == "1" })
+}
+
+// pasted brings the message to the step before the Enter.
+func (b *bench) pasted(d sessions.Delivery) {
+	b.Helper()
+	if done, err := b.PasteAfter(context.Background(), d, func() {}); !done || err != nil {
+		b.Fatalf("paste: %v, %v", done, err)
+	}
+	b.sees(string(d.Target.Name), "NOTIFICATION")
 }

@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -35,6 +36,8 @@ func TestMain(m *testing.M) {
 		os.Exit(deliverMain(os.Args[2:]))
 	}
 	issued.verbs = map[string]int{}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "12") // they wait for screens, not for the processor
 	code := m.Run()
 	for v := range issued.verbs {
 		if !slices.Contains(sessions.Verbs, v) {

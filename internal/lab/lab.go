@@ -97,7 +97,8 @@ func (l *Lab) Open(p Pane) error {
 	if p.Height == 0 {
 		p.Height = 30
 	}
-	args := []string{"new-session", "-d", "-s", p.Session, "-x", strconv.Itoa(p.Width), "-y", strconv.Itoa(p.Height)}
+	name := strings.ReplaceAll(p.Session, "#", "##") // new-session expands formats in it
+	args := []string{"new-session", "-d", "-s", name, "-x", strconv.Itoa(p.Width), "-y", strconv.Itoa(p.Height)}
 	for _, kv := range p.Env {
 		args = append(args, "-e", kv)
 	}

@@ -20,8 +20,10 @@ const (
 
 var (
 	threadForm = regexp.MustCompile(`^(\d{8}T\d{6}Z)—([a-z0-9][a-z0-9-]{0,79})$`)
-	fileForm   = regexp.MustCompile(`^([A-Z_]+?)__([A-Za-z0-9._-]+)@([A-Za-z0-9._-]+)__([^_/][^/]*)\.yaml$`)
-	states     = []string{"TODO", "IN_PROGRESS", "BLOCKED", "OBSOLETE", "RESULT", "DECISION"}
+	fileForm   = regexp.MustCompile(`^([A-Z_]+?)__([A-Za-z0-9._-]+)@([A-Za-z0-9._-]+)__([A-Za-z0-9][A-Za-z0-9._-]*)\.yaml$`)
+	// byHand is what a thread's folder may be called by people: one word.
+	byHand = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}\p{M}._—-]*$`)
+	states = []string{"TODO", "IN_PROGRESS", "BLOCKED", "OBSOLETE", "RESULT", "DECISION"}
 )
 
 // threadName is the folder of a thread begun at a time about a subject.

@@ -132,6 +132,9 @@ func (t *Tree) examine(thread, name string, info fs.FileInfo) Entry {
 		problems = []errkind.Problem{{Message: err.Error()}}
 	} else {
 		problems = append(problems, nameProblems(path.Base(name), m)...)
+		if !byHand.MatchString(thread) {
+			problems = append(problems, errkind.Problem{Field: "thread", Message: fmt.Sprintf("%q is not isoZ—slug", thread)})
+		}
 	}
 	m.Body = ""
 	return Entry{Ref: Ref{m.MessageID, name, thread}, Message: m, Problems: problems,

@@ -134,6 +134,52 @@ func TestDashboardAndAlertsUseWhatIsDocumented(t *testing.T) {
 	}
 }
 
+// What is documented is served, and what is served is documented.
+func TestMetricsAreThePrograms(t *testing.T) {
+	documented := documentedMetrics(t)
+	program, door := "", ""
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		program += s.text
+		if within(s.folder, "internal/httpapi") {
+			door += s.text
+		}
+	}
+	for name := range documented {
+		if !strings.Contains(program, strings.TrimPrefix(name, "arkamsg_")) {
+			t.Errorf("docs/metrics.md lists %s, which the program never counts", name)
+		}
+	}
+	for _, name := range metricUsed.FindAllString(door, -1) {
+		if name != "arkamsg_" && !documented[name] {
+			t.Errorf("internal/httpapi serves %s, which docs/metrics.md does not list", name)
+		}
+	}
+}
+
+var doctorCode = regexp.MustCompile(`Code:\s*"([a-z][a-z0-9_.-]*)"`)
+
+func TestRunbookExplainsEveryDoctorCode(t *testing.T) {
+	explained := entries(t)
+	files := packages(t)["doctor"]
+	codes := map[string]bool{}
+	for _, s := range files {
+		for _, m := range doctorCode.FindAllStringSubmatch(s.text, -1) {
+			codes[m[1]] = codes[m[1]] || !s.test
+		}
+	}
+	if len(files) > 0 && len(codes) == 0 {
+		t.Error("no check of the doctor was found; has their form changed?")
+	}
+	for code, ours := range codes {
+		if ours && strings.TrimSpace(explained[code]) == "" {
+			t.Errorf("docs/runbook.md has no entry ### `%s`", code)
+		}
+	}
+}
+
 var link = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
 
 // A link to a file that is gone is found by a reader in need, never by us.
@@ -153,4 +199,69 @@ func TestLinksOfTheManualLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+var (
+	typed     = regexp.MustCompile(`arkamsg ((?:--?[a-z-]+ )*)([a-z]+)([^\n|` + "`" + `]*)`)
+	flagTyped = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]+)`)
+	nameInCmd = regexp.MustCompile(`Name:\s+"([a-z-]+)"`)
+)
+
+// A command that the manual shows and the program refuses costs a reader more
+// than a missing page.
+func TestCommandsOfTheManualExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range packages(t)["cmd/arkamsg"] {
+		for _, m := range nameInCmd.FindAllStringSubmatch(s.text, -1) {
+			known[m[1]] = true
+		}
+	}
+	shown := 0
+	for _, path := range []string{"README.md", "docs/runbook.md", "docs/agents.md", "docs/ci.md", "docs/metrics.md"} {
+		for _, line := range commandLines(read(t, path)) {
+			m := typed.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			shown++
+			if !known[m[2]] {
+				t.Errorf("%s: there is no verb %q in: %s", path, m[2], line)
+			}
+			for _, f := range flagTyped.FindAllStringSubmatch(m[3], -1) {
+				if !known[f[1]] {
+					t.Errorf("%s: there is no flag --%s in: %s", path, f[1], line)
+				}
+			}
+		}
+	}
+	if shown < 30 {
+		t.Errorf("only %d commands were found in the manual", shown)
+	}
+}
+
+var inlineCode = regexp.MustCompile("`([^`\n]+)`")
+
+// commandLines returns what stands in backticks and in code blocks.
+func commandLines(text string) []string {
+	var out []string
+	inBlock := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimSuffix(line, "\n"))
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inBlock = !inBlock
+		case inBlock:
+			command, _, _ := strings.Cut(line, "  #")
+			command = strings.TrimPrefix(strings.TrimPrefix(command, "$ "), "bin/")
+			if strings.HasPrefix(command, "arkamsg ") {
+				out = append(out, command)
+			}
+		}
+		for _, m := range inlineCode.FindAllStringSubmatch(line, -1) {
+			if strings.HasPrefix(m[1], "arkamsg ") {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
 }

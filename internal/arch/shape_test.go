@@ -86,22 +86,6 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// A skipped test passes everywhere and proves nothing.
-func TestNoTestSkips(t *testing.T) {
-	for _, s := range sources(t) {
-		if !s.test {
-			continue
-		}
-		ast.Inspect(s.syntax, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if ok && (sel.Sel.Name == "Skip" || sel.Sel.Name == "Skipf" || sel.Sel.Name == "SkipNow") && (isName(sel.X, "t") || isName(sel.X, "b")) {
-				t.Errorf("%s:%d: a test that cannot run here must fail and say what is missing", s.path, s.line(sel))
-			}
-			return true
-		})
-	}
-}
-
 func isName(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name

@@ -98,6 +98,14 @@ func journalOf(tree *Tree) string {
 	return string(data)
 }
 
+// size is how much a test does: some in every run, much with ARKA_LONG=1.
+func size(some, much int) int {
+	if os.Getenv("ARKA_LONG") != "" {
+		return much
+	}
+	return some
+}
+
 // entries scans the tree.
 func entries(t *testing.T, tree *Tree) []Entry {
 	t.Helper()

@@ -221,7 +221,7 @@ func TestThreadsNewestFirst(t *testing.T) {
 func TestFindAmongThousands(t *testing.T) {
 	tree := openTree(t)
 	m := sampleMessage()
-	const n = 2000
+	n := size(300, 5000)
 	for i := range n {
 		m.MessageID = ID(fmt.Sprintf("M%05d", i))
 		data, err := Encode(m)

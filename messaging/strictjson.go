@@ -40,7 +40,10 @@ func checkJSON(data []byte) []errkind.Problem {
 	}
 	w := jsonWalk{tokens: json.NewDecoder(bytes.NewReader(data))}
 	w.tokens.UseNumber()
-	if err := w.value("", 1); err != nil {
+	switch err := w.value("", 1); {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return one("empty, or it ends in the middle")
+	case err != nil:
 		return one("%v", err)
 	}
 	if _, err := w.tokens.Token(); !errors.Is(err, io.EOF) {

@@ -19,29 +19,29 @@ func TestBombsAreBounded(t *testing.T) {
 	if os.Getenv("ARKA_LONG") != "" {
 		large = mib
 	}
-	repeat := func(s string) string { return strings.Repeat(s, large/len(s)) }
+	repeat := func(s string) string { return strings.Repeat(s, (large-64)/len(s)) }
 	for name, c := range map[string]struct {
 		text string
 		want string
 	}{
 		"100 MB":          {"a: " + strings.Repeat("x", 100*mib), "larger than"},
 		"40,000 keys":     {manyKeys(40_000), "more than 10000 nodes"},
-		"flow items":      {"[" + repeat("a,")[:large-2] + "]", "more than 10000 nodes"},
+		"flow items":      {"[" + repeat("a,") + "]", "more than 10000 nodes"},
 		"deep flow":       {repeat("["), ""},
 		"deep block":      {repeat("- "), ""},
 		"deep but legal":  {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "nested deeper than 32"},
 		"deep maps":       {repeat("{a: "), ""},
 		"question marks":  {repeat("? "), ""},
 		"alias bomb":      {aliasBomb(), "aliases"},
-		"many aliases":    {"a: &a x\nb: [" + repeat("*a,")[:large-20] + "]", ""},
+		"many aliases":    {"a: &a x\nb: [" + repeat("*a,") + "]", ""},
 		"comments":        {repeat("#\n") + "a", ""},
 		"comment per key": {commentedKeys(30_000), "more than 10000 nodes"},
 		"duplicates":      {repeat("a: 1\n"), "more than 10000 nodes"},
 		"few duplicates":  {strings.Repeat("a: 1\n", 4000), "and 3935 more problems"},
 		"long key":        {strings.Repeat("k", mib-10) + ": 1\n", ""},
 		"spaces":          {repeat(" "), ""},
-		"line breaks":     {"a: |\n" + repeat("\n")[:large-10], ""},
-		"anchors":         {"[" + repeat("&a b,")[:large-2] + "]", ""},
+		"line breaks":     {"a: |\n" + repeat("\n"), ""},
+		"anchors":         {"[" + repeat("&a b,") + "]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			took, bytes, said := measure(c.text)

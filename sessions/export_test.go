@@ -32,10 +32,11 @@ func (s *Server) Hurry() {
 	s.pace = pace{look: 5 * time.Millisecond, echo: 250 * time.Millisecond, proof: 250 * time.Millisecond, retry: 100 * time.Millisecond}
 }
 
-// WithTimeout is the server with another deadline per command.
-func (s *Server) WithTimeout(d time.Duration) *Server {
+// WithDeadline is the server with another deadline for each command: a client
+// that does not make it is killed, wherever it is.
+func (s *Server) WithDeadline(d func() time.Duration) *Server {
 	c := *s
-	c.timeout = d
+	c.deadline = d
 	return &c
 }
 

@@ -32,16 +32,16 @@ type ServerOptions struct {
 // Server speaks to one tmux server by one-shot clients. It holds no connection
 // and no state, is safe for concurrent use and needs no closing.
 type Server struct {
-	socket  []string
-	timeout time.Duration
-	log     *slog.Logger
-	record  func([]string)
-	pace    pace
+	socket   []string
+	deadline func() time.Duration // of one command
+	log      *slog.Logger
+	record   func([]string)
+	pace     pace
 }
 
 // Connect names a server. It does not touch it: absence shows at the first call.
 func Connect(o ServerOptions) *Server {
-	s := &Server{timeout: o.Timeout, log: o.Logger, record: o.Record, pace: defaultPace}
+	s := &Server{log: o.Logger, record: o.Record, pace: defaultPace}
 	switch {
 	case o.SocketPath != "":
 		s.socket = []string{"-S", o.SocketPath}
@@ -50,9 +50,11 @@ func Connect(o ServerOptions) *Server {
 	default:
 		s.socket = []string{"-L", "default"} // whatever $TMUX says: the same config reaches the same server
 	}
-	if s.timeout <= 0 {
-		s.timeout = DefaultTimeout
+	timeout := o.Timeout
+	if timeout <= 0 {
+		timeout = DefaultTimeout
 	}
+	s.deadline = func() time.Duration { return timeout }
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -85,7 +87,8 @@ func (s *Server) do(ctx context.Context, stdin []byte, cmds ...command) ([]byte,
 // exec runs one client in a process group of its own and kills the group at the
 // deadline. A killed client's command may still run later (TMUX 22).
 func (s *Server) exec(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	deadline := s.deadline()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "tmux", argv...)
@@ -99,7 +102,7 @@ func (s *Server) exec(ctx context.Context, stdin []byte, argv []string) ([]byte,
 		return stdout.Bytes(), nil
 	}
 	if ctx.Err() != nil {
-		return nil, unavailable("tmux did not answer within %v", s.timeout).AsUnknown()
+		return nil, unavailable("tmux did not answer within %v", deadline).AsUnknown()
 	}
 	return nil, classify(err, stderr.String())
 }

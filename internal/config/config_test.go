@@ -144,6 +144,15 @@ http: {listen: "0.0.0.0:80"}
 	}
 }
 
+// What could not be decoded is not judged a second time as what it is not.
+func TestOneMistakeIsOneProblem(t *testing.T) {
+	for _, text := range []string{"allow: {PMO: [[x]]}", "policy: {retry: {backoff: [soon]}}", "external_agents: [{a: b}]"} {
+		if got := problemsOf(t, text); len(got) != 1 {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for text, field := range map[string]string{
 		"version: 2":                                  "version",

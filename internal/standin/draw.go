@@ -40,7 +40,7 @@ func (a *agent) draw() {
 	var b strings.Builder
 	b.WriteString("\x1b[?2026h\x1b[H\x1b[2J")
 	for _, t := range a.turns[max(0, len(a.turns)-shownTurns):] {
-		fmt.Fprintf(&b, "• %s\r\n", head(t, 160))
+		fmt.Fprintf(&b, "• %s\r\n", head(t))
 	}
 	if a.busyNow() {
 		b.WriteString(a.look.busy + "\r\n")
@@ -118,12 +118,20 @@ func (a *agent) wrap(s string) string {
 	return b.String()
 }
 
-func head(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
+// head is the start of a turn, line by line as agents show it: enough to be
+// read, never enough to push the composer off the screen.
+func head(s string) string {
+	const rows, width = 14, 200
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if len(lines) > rows {
+		lines = append(lines[:rows], "…")
 	}
-	return s
+	for i, l := range lines {
+		if r := []rune(l); len(r) > width {
+			lines[i] = string(r[:width]) + "…"
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "\r\n  "), "\t", "    ")
 }
 
 func tail(s string, n int) string {

@@ -1,0 +1,7 @@
+# bash completion for arkamsg: the program itself knows its verbs and flags.
+_arkamsg() {
+	local cur="${COMP_WORDS[COMP_CWORD]}" words
+	words=$("${COMP_WORDS[@]:0:COMP_CWORD}" ${cur:+"$cur"} --generate-bash-completion 2>/dev/null) || return
+	mapfile -t COMPREPLY < <(compgen -W "${words}" -- "${cur}")
+}
+complete -o bashdefault -o default -F _arkamsg arkamsg

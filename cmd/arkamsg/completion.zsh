@@ -1,0 +1,13 @@
+#compdef arkamsg
+# zsh completion for arkamsg: the program itself knows its verbs and flags.
+_arkamsg() {
+	local -a words_found
+	local cur="${words[CURRENT]}"
+	if [[ "$cur" == -* ]]; then
+		words_found=("${(@f)$(${words[1,CURRENT-1]} $cur --generate-bash-completion 2>/dev/null)}")
+	else
+		words_found=("${(@f)$(${words[1,CURRENT-1]} --generate-bash-completion 2>/dev/null)}")
+	fi
+	compadd -- "${words_found[@]}" || _files
+}
+compdef _arkamsg arkamsg

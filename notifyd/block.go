@@ -1,0 +1,138 @@
+package notifyd
+
+import (
+	"context"
+	"time"
+
+	"arkamsg/internal/crash"
+	"arkamsg/journal"
+	"arkamsg/messaging"
+	"arkamsg/sessions"
+)
+
+// Keys of the envelope's metadata in a return or an escalation. Its message_id
+// and pointer are those of the message that it is about; only the event has an
+// id of its own.
+const (
+	metaAgent     = "agent"     // IDAgent: whom the sender wanted, as written
+	metaEscalated = "escalated" // role that was told
+)
+
+// block ends a message whose target cannot be typed into (ARKA §11): it fails
+// with the reason, the sender is told and one escalation is made. All of it is
+// one transaction, and the derived ids are unique, so neither a crash nor a
+// second daemon can make two. What is itself a return or an escalation only
+// fails.
+func (d *Daemon) block(ctx context.Context, p *parcel, reason journal.Reason, detail string) error {
+	consequences, err := d.consequences(ctx, p)
+	if err != nil {
+		return err
+	}
+	err = d.room.Journal.Update(ctx, func(tx *journal.Tx) error {
+		if err := tx.Fail(p.ticket, reason, journal.Outcome{Detail: detail}); err != nil {
+			return err
+		}
+		for _, e := range consequences {
+			if _, err := tx.Append(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	crash.At("notifyd:after-block")
+	d.opts.Observe(p.ticket, journal.Failed, reason)
+	d.log.Warn("blocked", "message_id", p.ticket.Event.MessageID, "target", p.envelope.Session,
+		"reason", reason, "consequences", len(consequences))
+	d.nudge() // returns and escalations open lanes of their own
+	return nil
+}
+
+// consequences are the return to the sender, if there is one, and the
+// escalation.
+func (d *Daemon) consequences(ctx context.Context, p *parcel) ([]journal.NewEvent, error) {
+	if p.ticket.Event.Kind != journal.KindNotify {
+		return nil, nil
+	}
+	s := d.settings.Load()
+	told, counter := d.escalateTo(ctx, s, p.envelope.Sender)
+	escalation, err := d.consequence(s, p, journal.KindEscalation, "escalation:", told, string(told), counter)
+	if err != nil || p.envelope.Sender == "" {
+		return []journal.NewEvent{escalation}, err
+	}
+	sender := s.directory.RoleOf(p.envelope.Sender)
+	back, err := d.consequence(s, p, journal.KindReturn, "return:", sender, string(told), "notify_return_to_sender_total")
+	return []journal.NewEvent{back, escalation}, err
+}
+
+// escalateTo is PMO by default; Owner when the sender is PMO or PMO is inactive.
+func (d *Daemon) escalateTo(ctx context.Context, s *settings, sender string) (sessions.Role, string) {
+	esc := s.file.Policy.Escalation
+	role := sessions.Role(esc.Default)
+	if s.directory.RoleOf(sender) == role || !d.active(ctx, s, role, esc.InactiveAfter) {
+		return sessions.Role(esc.Fallback), "escalation_to_owner_total"
+	}
+	return role, "escalation_to_pmo_total"
+}
+
+// active reports whether somebody is there to be told: the role's session
+// exists and, when a limit is set, something happened in it since. A tmux that
+// does not answer proves no absence.
+func (d *Daemon) active(ctx context.Context, s *settings, role sessions.Role, within time.Duration) bool {
+	addr, err := s.directory.Address(sessions.Request{ToAgent: string(role)})
+	if err != nil {
+		return false // not on the allow-list: nobody who could be told
+	}
+	target, err := s.tmux.Pin(ctx, addr.Session)
+	if err != nil {
+		return !isMissing(err)
+	}
+	if within <= 0 {
+		return true
+	}
+	last, err := s.tmux.LastActivity(ctx, target)
+	return err != nil || time.Since(last) <= within
+}
+
+// consequence builds the event that tells role about the parcel.
+func (d *Daemon) consequence(s *settings, p *parcel, kind journal.Kind, prefix string,
+	role sessions.Role, told, counter string) (journal.NewEvent, error) {
+	env := messaging.Envelope{
+		Type: "notify", V: 1, MessageID: p.envelope.MessageID, TS: time.Now(),
+		Project: s.file.Project, ToAgent: string(role), Provider: s.file.Provider,
+		SessionPrefix: s.file.SessionPrefix, Sender: p.envelope.Sender,
+		Resource: messaging.Resource{Pointer: messaging.Pointer{ID: pointedAt(p.envelope)}.String()},
+	}
+	note(&env, metaAgent, wanted(p.envelope))
+	note(&env, metaEscalated, told)
+	event, err := d.room.addressed(env, p.ticket.Event.Test)
+	event.MessageID, event.Kind = journal.MessageID(prefix)+p.ticket.Event.MessageID, kind
+	event.Counter = counter
+	return event, err
+}
+
+// wanted is the agent as the sender named it.
+func wanted(e messaging.Envelope) string { return orElse(e.ToAgent, e.Session) }
+
+// fail ends a ticket without further consequences: a dead letter.
+func (d *Daemon) fail(ctx context.Context, p *parcel, reason journal.Reason, detail, evidence string) error {
+	err := d.room.Journal.Fail(ctx, p.ticket, reason, journal.Outcome{Detail: detail, Evidence: evidence})
+	if err == nil {
+		d.opts.Observe(p.ticket, journal.Failed, reason)
+		d.log.Warn("failed", "message_id", p.ticket.Event.MessageID, "kind", p.ticket.Event.Kind,
+			"target", p.address.Session, "reason", reason, "attempt", p.ticket.Attempt)
+	}
+	return err
+}
+
+// Blocks reports whether a message that failed for this reason was blocked: by
+// a rule, before anything was typed (ARKA §11).
+func Blocks(r journal.Reason) bool {
+	switch r {
+	case journal.ReasonMissingSession, journal.ReasonNotAllowed, journal.ReasonTargetDead, journal.ReasonWrongProgram:
+		return true
+	}
+	return false
+}

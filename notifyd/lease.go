@@ -1,0 +1,142 @@
+package notifyd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"arkamsg/internal/bootclock"
+	"arkamsg/internal/errkind"
+	"arkamsg/journal"
+)
+
+const (
+	leaseTTL   = 15 * time.Second
+	renewEvery = leaseTTL / 3
+	// trustFor ends our own trust in the lease before the lease itself ends,
+	// counted from the moment the renewal was attempted, not from its answer.
+	trustFor = leaseTTL - renewEvery
+)
+
+// A tenure is one daemon's time in office: the lease with its term, renewed
+// while the daemon lives and trusted only while a renewal is fresh.
+type tenure struct {
+	journal *journal.Journal
+	lock    *lock
+	log     *slog.Logger
+	term    journal.Term
+	holder  journal.Holder
+	lease   journal.Lease
+	trusted atomic.Int64 // boot-clock nanoseconds
+}
+
+// takeOffice takes the lease. With the OS lock in hand, a lease left behind by
+// a dead process of this machine and boot is taken at once; any other living
+// lease is waited for until ctx ends.
+func takeOffice(ctx context.Context, j *journal.Journal, l *lock, log *slog.Logger) (*tenure, error) {
+	me, err := candidate(l)
+	if err != nil {
+		return nil, err
+	}
+	t := &tenure{journal: j, lock: l, log: log}
+	for told := false; ; {
+		started := bootclock.Now()
+		t.lease, err = j.Lead(ctx, me, leaseTTL)
+		if err == nil {
+			t.term, t.holder = t.lease.Term, t.lease.Holder
+			t.trusted.Store(int64(started + trustFor))
+			return t, nil
+		}
+		if !errors.Is(err, journal.ErrLed) {
+			return nil, err
+		}
+		if !told {
+			log.Warn("another daemon's lease is still running; waiting for it to end", "error", err)
+			told = true
+		}
+		if !pause(ctx, time.Second) {
+			return nil, err
+		}
+	}
+}
+
+func candidate(l *lock) (journal.Candidate, error) {
+	id, err := l.id()
+	if err != nil {
+		return journal.Candidate{}, err
+	}
+	boot, err := bootclock.ID()
+	if err != nil {
+		return journal.Candidate{}, err
+	}
+	host, _ := os.Hostname() // shown to people only
+	return journal.Candidate{Host: host, PID: os.Getpid(), BootID: boot, LockID: id}, nil
+}
+
+// keep renews until ctx ends; it returns the reason when the office is lost.
+func (t *tenure) keep(ctx context.Context) error {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := t.renew(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		watchdog()
+	}
+}
+
+// renew tries once. A stale lease, a replaced lock file or a replaced database
+// end the office; anything else may pass, and costs us the trust if it does not.
+func (t *tenure) renew(ctx context.Context) error {
+	if err := errors.Join(t.lock.check(), t.journal.CheckFiles()); err != nil {
+		return err
+	}
+	started := bootclock.Now()
+	lease, err := t.journal.Renew(ctx, t.lease, leaseTTL)
+	switch {
+	case err == nil:
+		t.lease = lease
+		t.trusted.Store(int64(started + trustFor))
+		return nil
+	case errors.Is(err, journal.ErrStale) || !t.holds():
+		return errkind.New(errkind.Conflict, "the lease of term %d is lost; another daemon may be running", t.term).
+			Wrap(err).WithHint("arkamsg status")
+	default:
+		t.log.Warn("lease not renewed, trying again", "error", err)
+		return nil
+	}
+}
+
+// holds reports whether our own trust in the lease has not run out. It is asked
+// before every step that reaches a terminal.
+func (t *tenure) holds() bool { return int64(bootclock.Now()) < t.trusted.Load() }
+
+// resign lets the next daemon start at once. It uses a context of its own: the
+// one of the daemon is over when this is called.
+func (t *tenure) resign() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := t.journal.Resign(ctx, t.lease); err != nil && !errors.Is(err, journal.ErrStale) {
+		t.log.Warn("lease not resigned; the next start takes it by the lock", "error", err)
+	}
+}
+
+// pause waits and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

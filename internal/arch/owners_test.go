@@ -26,7 +26,8 @@ var modules = []owner{
 	{"github.com/lmittmann/tint", []string{"cmd/arkamsg"}, "one logger, made where the program begins"},
 	{"github.com/mattn/go-isatty", []string{"cmd/arkamsg"}, "only the door knows whether a person looks"},
 	{"github.com/prometheus/client_golang", []string{"internal/httpapi"}, "metrics are a door; keepers count in the journal"},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"competences"}, "one schema engine"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"competences", "internal/httpapi/openapitest"},
+		"one schema engine: for competences, and for checking our own answers"},
 	{"github.com/oklog/ulid/v2", []string{"messaging"}, "ids are made where messages are"},
 	{"github.com/coreos/go-systemd/v22", []string{"cmd/arkamsg", "notifyd"}, "readiness is told by who knows it"},
 	{"golang.org/x/text", []string{"internal/plaintext", "messaging", "competences"}, "text is folded only where it becomes a name"},
@@ -45,7 +46,7 @@ var testModules = []owner{
 
 // Parts of the standard library that can do harm, and who may.
 var dangerous = []owner{
-	{"os/exec", []string{"sessions", "internal/lab", "internal/standin", "doctor", "capabilities", "jobs", "cmd/arkamsg"},
+	{"os/exec", []string{"sessions", "internal/lab", "internal/standin", "internal/demo", "doctor", "capabilities", "jobs", "cmd/arkamsg"},
 		"every program we start has a deadline and a process group; keepers of data start none"},
 	{"net/http", []string{"internal/httpapi", "internal/mcpserver", "internal/web", "doctor", "jobs", "capabilities", "cmd/arkamsg"},
 		"keepers do not speak HTTP"},

@@ -59,7 +59,8 @@ func (p *program) report(err error) int {
 
 // headline is the error without the problems that follow as a list.
 func headline(err error, problems []errkind.Problem) string {
-	if e, ok := err.(*errkind.Error); ok && len(problems) > 0 {
+	var e *errkind.Error
+	if len(problems) > 0 && errors.As(err, &e) {
 		return e.Message + ":"
 	}
 	return err.Error()

@@ -326,6 +326,9 @@ func asFlags(err error) error {
 		return err
 	}
 	for i, problem := range e.Problems {
+		if strings.HasPrefix(problem.Message, "holds U+") {
+			e.Hint = "add --sanitize to send such characters as visible escapes"
+		}
 		field, _, _ := strings.Cut(problem.Field, "[")
 		if flag, ok := flagNames[field]; ok {
 			e.Problems[i].Field = flag

@@ -129,14 +129,10 @@ func Of(err error) Kind {
 	return Internal
 }
 
-// Hint returns what to type next, or "".
-func Hint(err error) string {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if e, ok := err.(*Error); ok && e.Hint != "" {
-			return e.Hint
-		}
-	}
-	return ""
+// Hint returns what to type next, or "": the first hint in err's tree.
+func Hint(err error) (hint string) {
+	walk(err, func(e *Error) bool { hint = e.Hint; return hint == "" })
+	return hint
 }
 
 // Problems returns everything the error says is wrong with the input.
@@ -148,13 +144,31 @@ func Problems(err error) []Problem {
 }
 
 // IsUnknown reports whether the effect may have happened all the same.
-func IsUnknown(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if e, ok := err.(*Error); ok && e.Unknown {
-			return true
+func IsUnknown(err error) (unknown bool) {
+	walk(err, func(e *Error) bool { unknown = e.Unknown; return !unknown })
+	return unknown
+}
+
+// walk visits every *Error in err's tree, joined errors included, depth first,
+// while visit asks for more.
+func walk(err error, visit func(*Error) bool) bool {
+	if err == nil {
+		return true
+	}
+	if e, ok := err.(*Error); ok && !visit(e) {
+		return false
+	}
+	switch wrapper := err.(type) {
+	case interface{ Unwrap() error }:
+		return walk(wrapper.Unwrap(), visit)
+	case interface{ Unwrap() []error }:
+		for _, inner := range wrapper.Unwrap() {
+			if !walk(inner, visit) {
+				return false
+			}
 		}
 	}
-	return false
+	return true
 }
 
 func as(err error) *Error {

@@ -39,6 +39,13 @@ func TestErrorSurvivesWrapping(t *testing.T) {
 	}
 }
 
+func TestHintIsFoundInJoinedErrors(t *testing.T) {
+	err := errors.Join(io.EOF, fmt.Errorf("close: %w", errkind.New(errkind.Refused, "no").WithHint("chmod").AsUnknown()))
+	if errkind.Hint(err) != "chmod" || !errkind.IsUnknown(err) {
+		t.Error("an error that was joined to another lost its hint")
+	}
+}
+
 func TestUnkindErrorIsOurBug(t *testing.T) {
 	if got := errkind.Of(io.EOF); got != errkind.Internal {
 		t.Errorf("Of(io.EOF) = %v, want internal", got)

@@ -13,7 +13,8 @@
 // # States
 //
 //	candidate   persisted, in candidate/; a person promotes it
-//	incomplete  a partial learning, in candidate/; never promoted, only replaced
+//	incomplete  a partial learning, in candidate/; never promoted; unlearn it
+//	            and persist the whole
 //	supervised  promoted by a person, in supervised/
 //	stable      promoted by a person, in stable/
 //

@@ -11,17 +11,17 @@ import (
 // Source is all that a new competence is made from. It is what the journal
 // keeps, so that the file can be made again, byte by byte.
 type Source struct {
-	ID               slug.Slug
-	Name             string
-	State            State // Candidate or Incomplete
-	At               time.Time
-	Steps            []map[string]any
-	Preconditions    []any
-	SuccessMarker    map[string]any
-	Parameters       []map[string]any
-	ExternalDecision map[string]any
-	Annotations      map[string]any
-	Provenance       Provenance
+	ID               slug.Slug        `json:"id"`
+	Name             string           `json:"name"`
+	State            State            `json:"state"` // Candidate or Incomplete
+	At               time.Time        `json:"at"`
+	Steps            []map[string]any `json:"steps"`
+	Preconditions    []any            `json:"preconditions"`
+	SuccessMarker    map[string]any   `json:"success_marker"`
+	Parameters       []map[string]any `json:"parameters"`
+	ExternalDecision map[string]any   `json:"external_decision"`
+	Annotations      map[string]any   `json:"annotations"`
+	Provenance       Provenance       `json:"provenance"`
 }
 
 // Runs that a person should have seen before promoting; written into each new

@@ -1,0 +1,272 @@
+package competences
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"arkamsg/competences/document"
+	"arkamsg/competences/refusal"
+	"arkamsg/competences/strictjson"
+	"arkamsg/internal/crash"
+	"arkamsg/internal/errkind"
+	"arkamsg/internal/sqlite"
+	"arkamsg/journal"
+)
+
+// Reasons of ours for work that failed (journal.Reason).
+const (
+	ReasonExists     journal.Reason = "competence_exists"
+	ReasonUnlearning journal.Reason = "unlearning_active"
+	ReasonFault      journal.Reason = "persist_failed"
+)
+
+// Route does the work of a ticket: the daemon's entry for competence.persist.
+// Whatever becomes of it is recorded; an error means that it could not be, and
+// that the ticket must be left alone until its lease ends.
+func (s *Service) Route(ctx context.Context, t journal.Ticket) error {
+	_, err := s.apply(ctx, t)
+	if r := refusal.Of(err); r != nil && r.Code != refusal.OutcomeUnknown {
+		return nil // recorded
+	}
+	return err
+}
+
+// apply publishes the file and records the answer, or records why not. Its
+// error is a *refusal.Refusal: OUTCOME_UNKNOWN when nothing could be recorded.
+func (s *Service) apply(ctx context.Context, t journal.Ticket) ([]byte, error) {
+	defer s.finished.post()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	defer cancel()
+	k, d, err := s.document(t)
+	if err != nil {
+		return nil, s.giveUp(ctx, t, k, ReasonFault, s.failed("event", err))
+	}
+	if err := s.allowed(ctx, t, k, d); err != nil {
+		return nil, s.end(ctx, t, k, err)
+	}
+	if err := s.keep(d, t.Adopted || t.Attempt > 1); err != nil {
+		return nil, s.end(ctx, t, k, err)
+	}
+	crash.At("competences:reloaded")
+	response, id, err := s.record(ctx, t, k, d)
+	if err != nil {
+		s.letGo(ctx, t)
+		return nil, unknown(err)
+	}
+	crash.At("competences:recorded")
+	if err := s.audit.catchUp(ctx, id); err != nil {
+		s.log.Error("audit export is behind; it is repaired at the next persist or start", "error", err)
+	}
+	return response, nil
+}
+
+// document makes the file's content again from the event alone.
+func (s *Service) document(t journal.Ticket) (k key, d *document.Document, err error) {
+	var o order
+	if err := strictDecode(t.Event.Body, &o); err != nil {
+		return k, nil, err
+	}
+	raw, err := hex.DecodeString(o.Key)
+	if err != nil || len(raw) != len(k) {
+		return k, nil, errkind.New(errkind.Damaged, "event %s has no key", t.Event.MessageID)
+	}
+	copy(k[:], raw)
+	return k, document.Generate(o.Source), nil
+}
+
+// strictDecode keeps numbers exact.
+func strictDecode(data []byte, into *order) error {
+	v, err := strictjson.Parse(data, strictjson.Limits{MaxBytes: maxFile, MaxDepth: 64, MaxNodes: 500_000})
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return err
+	}
+	return exactNumbers(v, into)
+}
+
+// exactNumbers replaces the free parts, which json.Unmarshal filled with
+// float64, by those that Parse kept as they were written.
+func exactNumbers(v any, o *order) error {
+	src, _ := strictjson.Normal(v).(map[string]any)["source"].(map[string]any)
+	maps := func(name string) (out []map[string]any) {
+		l, _ := src[name].([]any)
+		for _, e := range l {
+			m, _ := e.(map[string]any)
+			out = append(out, m)
+		}
+		return out
+	}
+	o.Source.Steps, o.Source.Parameters = maps("steps"), maps("parameters")
+	o.Source.Preconditions, _ = src["preconditions"].([]any)
+	o.Source.SuccessMarker, _ = src["success_marker"].(map[string]any)
+	o.Source.ExternalDecision, _ = src["external_decision"].(map[string]any)
+	o.Source.Annotations, _ = src["annotations"].(map[string]any)
+	return nil
+}
+
+// allowed repeats what may have changed since the door looked: the name is
+// being unlearned, or the key went on to another generation (a dead letter
+// revived too late).
+func (s *Service) allowed(ctx context.Context, t journal.Ticket, k key, d *document.Document) error {
+	return s.journal.DB().Read(ctx, func(tx *sqlite.Tx) error {
+		r, err := readRow(tx, k)
+		if err != nil {
+			return err
+		}
+		if r.message != t.Event.MessageID || r.state == done {
+			return errTaken
+		}
+		return unlearningBlocks(tx, d.ID)
+	})
+}
+
+// keep puts the document on disk and proves that it can be read back.
+func (s *Service) keep(d *document.Document, again bool) error {
+	data, err := document.Encode(d)
+	if err != nil {
+		return &fault{step: "encode", err: err, clean: true}
+	}
+	if err := s.publish(d, data, again); err != nil {
+		return err
+	}
+	crash.At("competences:published")
+	back, err := s.reload(d)
+	if err == nil && document.Same(d, back) {
+		return nil
+	}
+	folder := d.LearningState.Folder()
+	return s.takeBack(folder, &fault{step: roundTrip, err: errors.Join(err, errkind.New(errkind.Damaged, "what was read is not what was written"))}, document.File(d.LearningState, d.ID))
+}
+
+// roundTrip is the step of a file that does not read back as it was written.
+const roundTrip = "round trip"
+
+func (s *Service) reload(d *document.Document) (*document.Document, error) {
+	data, err := s.disk.read(document.File(d.LearningState, d.ID))
+	if err != nil {
+		return nil, err
+	}
+	return document.Decode(data)
+}
+
+// record commits the audit row, the answer and the end of the work together.
+func (s *Service) record(ctx context.Context, t journal.Ticket, k key, d *document.Document) (response []byte, id int64, err error) {
+	err = s.journal.Update(ctx, func(tx *journal.Tx) error {
+		if err := tx.SQL().QueryRow(`SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'competence_audit'`).Scan(&id); err != nil {
+			return err
+		}
+		line, incomplete, answer, err := lines(t, d, id)
+		if err != nil {
+			return err
+		}
+		response = answer
+		if _, err := tx.SQL().Exec(`INSERT INTO competence_audit(id, key, line, incomplete) VALUES(?,?,?,?)`, id, k[:], string(line), string(incomplete)); err != nil {
+			return err
+		}
+		if err := closeRow(tx.SQL(), k, t.Event.MessageID, done, "", response); err != nil {
+			return err
+		}
+		return tx.Deliver(t, journal.Outcome{Detail: "competence " + string(d.ID), Result: response})
+	})
+	return response, id, err
+}
+
+// lines renders the audit line, the second line of a partial learning, and the
+// answer.
+func lines(t journal.Ticket, d *document.Document, id int64) (line, incomplete, answer []byte, err error) {
+	p := d.Provenance
+	path := Folder + "/" + document.File(d.LearningState, d.ID)
+	e := entry{
+		PersistID: p.PersistID, ClientPersistID: p.ClientPersistID, Timestamp: document.Stamp(t.Event.CreatedAt),
+		MachineID: p.MachineID, SessionID: p.SessionID, CompetenceName: d.Name, CompetenceID: string(d.ID),
+		YAMLPath: path, LearningState: string(d.LearningState), Partial: p.Partial, AuditEntryID: id,
+	}
+	if p.DropoutReason != "" {
+		e.DropoutReason = &p.DropoutReason
+	}
+	if agent, ok := d.MethodsExecution.ExternalDecision["agent_id"].(string); ok {
+		e.ExternalAgentID = &agent
+	}
+	if line, err = json.Marshal(e); err != nil {
+		return nil, nil, nil, err
+	}
+	if p.Partial {
+		incomplete = line
+	}
+	answer, err = json.Marshal(struct {
+		CompetenceID    string `json:"competence_id"`
+		YAMLPath        string `json:"yaml_path"`
+		LearningState   string `json:"learning_state"`
+		PersistID       string `json:"persist_id"`
+		ClientPersistID string `json:"client_persist_id"`
+		AuditEntryID    int64  `json:"audit_entry_id"`
+	}{string(d.ID), path, string(d.LearningState), p.PersistID, p.ClientPersistID, id})
+	return line, incomplete, answer, err
+}
+
+// end records a refusal or a fault; a fault that could not be cleaned up stays
+// work, because there may be a file.
+func (s *Service) end(ctx context.Context, t journal.Ticket, k key, err error) error {
+	if r := refusal.Of(err); r != nil {
+		reason := ReasonExists
+		if r.Code == refusal.UnlearningActive {
+			reason = ReasonUnlearning
+		}
+		return s.giveUp(ctx, t, k, reason, r)
+	}
+	var f *fault
+	if !errors.As(err, &f) {
+		s.letGo(ctx, t)
+		return unknown(err)
+	}
+	r := s.failed(f.step, f.err)
+	if f.step == roundTrip {
+		r.Code = refusal.RoundTripFailed
+	}
+	if f.clean {
+		return s.giveUp(ctx, t, k, ReasonFault, r)
+	}
+	s.letGo(ctx, t)
+	return unknown(r.Err)
+}
+
+// giveUp ends the work and the generation.
+func (s *Service) giveUp(ctx context.Context, t journal.Ticket, k key, reason journal.Reason, r *refusal.Refusal) error {
+	err := s.journal.Update(ctx, func(tx *journal.Tx) error {
+		if err := closeRow(tx.SQL(), k, t.Event.MessageID, failed, r.Code, nil); err != nil {
+			return err
+		}
+		return tx.Fail(t, reason, journal.Outcome{Detail: r.Err.Message})
+	})
+	if err != nil {
+		return unknown(err)
+	}
+	return r
+}
+
+// later is the pause before unfinished work is tried again.
+const later = 2 * time.Second
+
+// letGo puts the work back, so that it need not wait for the lease to end. If
+// even that cannot be written, the lease does it.
+func (s *Service) letGo(ctx context.Context, t journal.Ticket) {
+	if err := s.journal.Retry(ctx, t, ReasonFault, "not finished", later); err != nil {
+		s.log.Warn("unfinished persist keeps its lease", "message_id", string(t.Event.MessageID), "error", err)
+	}
+}
+
+// refusalOf gives the refusal of a recorded code.
+func refusalOf(code refusal.Code) error {
+	switch code {
+	case refusal.CompetenceExists:
+		return errTaken
+	case refusal.UnlearningActive:
+		return errUnlearning
+	}
+	return refusal.New(code, errkind.NotNow, "the competence could not be kept; nothing was kept of it")
+}

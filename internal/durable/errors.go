@@ -23,6 +23,7 @@ var kindOf = []struct {
 	{unix.EDQUOT, errkind.NotNow, "the disk quota is used up: free some space and repeat"},
 	{unix.EMFILE, errkind.NotNow, "too many open files: repeat"},
 	{unix.ENFILE, errkind.NotNow, "too many open files: repeat"},
+	{unix.EFBIG, errkind.NotNow, "the limit of file size is reached (ulimit -f)"},
 	{unix.EROFS, errkind.Refused, "the file system is read-only"},
 	{fs.ErrPermission, errkind.Refused, "check the owner and mode of the file and its folder"},
 	{unix.ELOOP, errkind.Refused, "it is a symbolic link; links are never followed"},

@@ -38,7 +38,7 @@ func newBench(t testing.TB) *bench {
 			t.Errorf("the lab left something behind: %v", err)
 		}
 	})
-	return &bench{TB: t, Lab: l, Server: sessions.Connect(sessions.ServerOptions{SocketPath: l.Socket(), Record: record})}
+	return &bench{TB: t, Lab: l, Server: sessions.Connect(sessions.ServerOptions{SocketPath: l.Socket(), Record: record, Timeout: 15 * time.Second})}
 }
 
 // agent opens a session in which the stand-in runs under the program's name.
@@ -165,7 +165,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for !ok() {
 		select {
 		case <-deadline:

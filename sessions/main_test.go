@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	issued.verbs = map[string]int{}
 	flag.Parse()
-	_ = flag.Set("test.parallel", "12") // they wait for screens, not for the processor
+	_ = flag.Set("test.parallel", "8") // they wait for screens, not for the processor
 	code := m.Run()
 	for v := range issued.verbs {
 		if !slices.Contains(sessions.Verbs, v) {

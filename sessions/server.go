@@ -93,10 +93,18 @@ func (s *Server) exec(ctx context.Context, stdin []byte, argv []string) ([]byte,
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "tmux", argv...)
 	cmd.Env = environment()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.WaitDelay = time.Second // for the answer to be read to its end on a busy machine
+	cmd.Cancel = func() error {
+		// A client hands its descriptors to the server, so that a stopped
+		// server keeps our pipes open: there is nothing to wait for.
+		cmd.WaitDelay = time.Millisecond
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	err := cmd.Run()
 	if err == nil {
 		return stdout.Bytes(), nil
@@ -138,6 +146,9 @@ func classify(err error, stderr string) error {
 		return missing("no tmux server is running")
 	case has("can't find session", "can't find window", "can't find pane", "no current target", "no such session"):
 		return errkind.New(errkind.NotNow, "%s", plaintext.EscapeLine(said)).Wrap(ErrMoved)
+	}
+	if said == "" {
+		said = err.Error()
 	}
 	return unavailable("tmux: %s", plaintext.EscapeLine(said)).AsUnknown()
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // callTimeout bounds one tmux command of the lab.
-const callTimeout = 5 * time.Second
+const callTimeout = 20 * time.Second
 
 // Lab is a private tmux server and its folder.
 type Lab struct {

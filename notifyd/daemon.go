@@ -43,6 +43,9 @@ type Options struct {
 	Routes   map[journal.Kind]Route       // besides those into panes
 	Services []Service
 	Ready    func() // called once: lock, lease and services are up
+	// LeaseTTL is how long the office outlives a daemon that stopped answering;
+	// 0 is 15 s. It bounds how soon another daemon may take over by the rules.
+	LeaseTTL time.Duration
 	// Observe is told every outcome of what is typed into panes, after it is
 	// recorded. It must not block.
 	Observe func(journal.Ticket, journal.State, journal.Reason)
@@ -75,6 +78,9 @@ func NewDaemon(room *Mailroom, opts Options) (*Daemon, error) {
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
+	if d.opts.LeaseTTL <= 0 {
+		d.opts.LeaseTTL = leaseTTL
+	}
 	if d.opts.Observe == nil {
 		d.opts.Observe = func(journal.Ticket, journal.State, journal.Reason) {}
 	}
@@ -101,7 +107,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	office, err := takeOffice(ctx, d.room.Journal, lock, d.log)
+	office, err := takeOffice(ctx, d.room.Journal, lock, d.opts.LeaseTTL, d.log)
 	if err != nil {
 		return errors.Join(err, lock.release())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"arkamsg/internal/crash"
 	"arkamsg/journal"
 )
 
@@ -13,7 +14,7 @@ import (
 func (d *Daemon) runLane(ctx, hard context.Context, l journal.Lane) {
 	defer d.leave(l)
 	for ctx.Err() == nil && d.office.holds() {
-		ticket, err := d.room.Journal.Claim(hard, l, d.office.holder, leaseTTL, d.office.term)
+		ticket, err := d.room.Journal.Claim(hard, l, d.office.holder, d.office.ttl, d.office.term)
 		switch {
 		case errors.Is(err, journal.ErrNoWork):
 			return
@@ -25,6 +26,7 @@ func (d *Daemon) runLane(ctx, hard context.Context, l journal.Lane) {
 				return
 			}
 		default:
+			crash.At("notifyd:after-claim")
 			d.do(ctx, hard, ticket)
 		}
 	}

@@ -13,13 +13,8 @@ import (
 	"arkamsg/journal"
 )
 
-const (
-	leaseTTL   = 15 * time.Second
-	renewEvery = leaseTTL / 3
-	// trustFor ends our own trust in the lease before the lease itself ends,
-	// counted from the moment the renewal was attempted, not from its answer.
-	trustFor = leaseTTL - renewEvery
-)
+// leaseTTL is the length of a lease unless [Options] say otherwise.
+const leaseTTL = 15 * time.Second
 
 // A tenure is one daemon's time in office: the lease with its term, renewed
 // while the daemon lives and trusted only while a renewal is fresh.
@@ -27,27 +22,36 @@ type tenure struct {
 	journal *journal.Journal
 	lock    *lock
 	log     *slog.Logger
+	ttl     time.Duration
 	term    journal.Term
 	holder  journal.Holder
 	lease   journal.Lease
 	trusted atomic.Int64 // boot-clock nanoseconds
 }
 
+func (t *tenure) renewEvery() time.Duration { return t.ttl / 3 }
+
+// trustFrom ends our own trust in the lease before the lease itself ends,
+// counted from the moment the renewal was attempted, not from its answer.
+func (t *tenure) trustFrom(attempted time.Duration) {
+	t.trusted.Store(int64(attempted + t.ttl - t.renewEvery()))
+}
+
 // takeOffice takes the lease. With the OS lock in hand, a lease left behind by
 // a dead process of this machine and boot is taken at once; any other living
 // lease is waited for until ctx ends.
-func takeOffice(ctx context.Context, j *journal.Journal, l *lock, log *slog.Logger) (*tenure, error) {
+func takeOffice(ctx context.Context, j *journal.Journal, l *lock, ttl time.Duration, log *slog.Logger) (*tenure, error) {
 	me, err := candidate(l)
 	if err != nil {
 		return nil, err
 	}
-	t := &tenure{journal: j, lock: l, log: log}
+	t := &tenure{journal: j, lock: l, log: log, ttl: ttl}
 	for told := false; ; {
 		started := bootclock.Now()
-		t.lease, err = j.Lead(ctx, me, leaseTTL)
+		t.lease, err = j.Lead(ctx, me, ttl)
 		if err == nil {
 			t.term, t.holder = t.lease.Term, t.lease.Holder
-			t.trusted.Store(int64(started + trustFor))
+			t.trustFrom(started)
 			return t, nil
 		}
 		if !errors.Is(err, journal.ErrLed) {
@@ -78,7 +82,7 @@ func candidate(l *lock) (journal.Candidate, error) {
 
 // keep renews until ctx ends; it returns the reason when the office is lost.
 func (t *tenure) keep(ctx context.Context) error {
-	tick := time.NewTicker(renewEvery)
+	tick := time.NewTicker(t.renewEvery())
 	defer tick.Stop()
 	for {
 		select {
@@ -100,11 +104,11 @@ func (t *tenure) renew(ctx context.Context) error {
 		return err
 	}
 	started := bootclock.Now()
-	lease, err := t.journal.Renew(ctx, t.lease, leaseTTL)
+	lease, err := t.journal.Renew(ctx, t.lease, t.ttl)
 	switch {
 	case err == nil:
 		t.lease = lease
-		t.trusted.Store(int64(started + trustFor))
+		t.trustFrom(started)
 		return nil
 	case errors.Is(err, journal.ErrStale) || !t.holds():
 		return errkind.New(errkind.Conflict, "the lease of term %d is lost; another daemon may be running", t.term).

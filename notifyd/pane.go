@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"arkamsg/internal/crash"
 	"arkamsg/internal/errkind"
 	"arkamsg/journal"
 	"arkamsg/messaging"
@@ -128,6 +129,7 @@ func (d *Daemon) pin(ctx context.Context, s *settings, p *parcel) error {
 	if err := d.room.Journal.Note(ctx, p.ticket, target.String()); err != nil {
 		return err
 	}
+	crash.At("notifyd:after-pin")
 	p.target, p.ticket.Note = target, target.String()
 	return nil
 }
@@ -172,7 +174,9 @@ func (d *Daemon) settle(ctx context.Context, s *settings, p *parcel, out session
 		if err := d.deliver(ctx, p, out.Detail); err != nil {
 			return false, err
 		}
+		crash.At("notifyd:after-record")
 		d.forget(ctx, s, p)
+		crash.At("notifyd:after-forget")
 		return true, nil
 	case sessions.Waiting:
 		return false, d.wait(ctx, p, reason)

@@ -143,8 +143,9 @@ func (s *Service) rules() candidate.Rules {
 }
 
 // Recover is for the start of the daemon, after the lock is held: temporary
-// files of dead writers are removed and the exports are brought up to the
-// audit. Unfinished persists are the route's.
+// files of dead writers are removed, promotions that were cut short are
+// completed, and the exports are brought up to the audit. Unfinished persists
+// are the route's.
 func (s *Service) Recover(ctx context.Context) error {
-	return errors.Join(s.sweep(), s.audit.catchUp(ctx, 0))
+	return errors.Join(s.sweep(), s.completeAllPromotions(), s.audit.catchUp(ctx, 0))
 }

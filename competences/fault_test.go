@@ -1,0 +1,340 @@
+package competences
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"arkamsg/competences/document"
+	"arkamsg/competences/refusal"
+	"arkamsg/journal"
+)
+
+// broken is a disk on which one operation fails.
+type broken struct {
+	disk
+	op  string // create, write, fsync, close, link, unlink, syncDir, read
+	err error
+	n   int // fails this many times; then the disk works again
+}
+
+func (b *broken) fails(op string) error {
+	if b.op != op || b.n == 0 {
+		return nil
+	}
+	b.n--
+	return b.err
+}
+
+func (b *broken) create(name string) (tempFile, error) {
+	if err := b.fails("create"); err != nil {
+		return nil, err
+	}
+	f, err := b.disk.create(name)
+	return &brokenFile{f, b}, err
+}
+
+func (b *broken) link(from, to string) error {
+	if err := b.fails("link"); err != nil {
+		return err
+	}
+	return b.disk.link(from, to)
+}
+
+func (b *broken) remove(name string) error {
+	if err := b.fails("unlink"); err != nil {
+		return err
+	}
+	return b.disk.remove(name)
+}
+
+func (b *broken) syncDir(name string) error {
+	if err := b.fails("syncDir"); err != nil {
+		return err
+	}
+	return b.disk.syncDir(name)
+}
+
+// read returns a damaged file.
+func (b *broken) read(name string) ([]byte, error) {
+	data, err := b.disk.read(name)
+	if b.fails("read") != nil {
+		return []byte(strings.Replace(string(data), "version: 1", "version: 2", 1)), err
+	}
+	return data, err
+}
+
+type brokenFile struct {
+	tempFile
+	b *broken
+}
+
+// Write writes half and fails, as a full disk does.
+func (f *brokenFile) Write(p []byte) (int, error) {
+	if err := f.b.fails("write"); err != nil {
+		n, _ := f.tempFile.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.tempFile.Write(p)
+}
+
+func (f *brokenFile) Sync() error {
+	if err := f.b.fails("fsync"); err != nil {
+		return err
+	}
+	return f.tempFile.Sync()
+}
+
+func (f *brokenFile) Close() error {
+	return errors.Join(f.b.fails("close"), f.tempFile.Close())
+}
+
+// TestFaultsLeaveACleanState: 500, no file, no audit, nothing in flight; the
+// same key succeeds when the disk works again. Seed §7:
+// test_post_write_roundtrip_corrupt_yaml_500 is the last one.
+func TestFaultsLeaveACleanState(t *testing.T) {
+	for _, c := range []struct {
+		op   string
+		err  error
+		code refusal.Code
+	}{
+		{"create", syscall.EROFS, refusal.PersistFailed},
+		{"create", syscall.EACCES, refusal.PersistFailed},
+		{"create", syscall.ENOSPC, refusal.PersistFailed},
+		{"write", syscall.ENOSPC, refusal.PersistFailed},
+		{"write", syscall.EIO, refusal.PersistFailed},
+		{"fsync", syscall.EIO, refusal.PersistFailed},
+		{"close", syscall.EDQUOT, refusal.PersistFailed},
+		{"link", syscall.EMLINK, refusal.PersistFailed},
+		{"link", syscall.EROFS, refusal.PersistFailed},
+		{"unlink", syscall.EIO, refusal.PersistFailed},
+		{"syncDir", syscall.EIO, refusal.PersistFailed},
+		{"read", errors.New("corrupt"), refusal.RoundTripFailed},
+	} {
+		t.Run(c.op+" "+c.err.Error(), func(t *testing.T) {
+			f := start(t, t.TempDir(), Settings{})
+			real := f.disk
+			f.disk = &broken{real, c.op, c.err, 1}
+			p, id := f.machine(t, "M1"), persistID()
+			_, err := f.Persist(bg, p, body("M1", "Disque en panne", id))
+			if code(err) != c.code {
+				t.Fatalf("got %v, want %s", err, c.code)
+			}
+			if left := f.files(t); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if queued, _ := f.journal.Events(bg, journal.Filter{States: []journal.State{journal.Queued, journal.Dispatched}}); len(queued) != 0 {
+				t.Errorf("still in flight: %v", queued)
+			}
+			f.disk = real
+			if a, err := f.Persist(bg, p, body("M1", "Disque en panne", id)); err != nil || !a.Created {
+				t.Errorf("after the repair: %v", err)
+			}
+			f.sound(t)
+		})
+	}
+}
+
+// TestFaultThatCannotBeCleanedIsFinishedLater: the file stands, nothing can be
+// removed, so the outcome is unknown and the same key finds out.
+func TestFaultThatCannotBeCleanedIsFinishedLater(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	real := f.disk
+	f.disk = &broken{real, "unlink", syscall.EIO, 1000}
+	p, id := f.machine(t, "M1"), persistID()
+	if _, err := f.Persist(bg, p, body("M1", "Disque en panne", id)); code(err) != refusal.OutcomeUnknown {
+		t.Fatalf("%v", err)
+	}
+	f.disk = real
+	if a, err := f.Persist(bg, p, body("M1", "Disque en panne", id)); err != nil || a.Created {
+		t.Errorf("%+v %v", a, err)
+	}
+	f.sound(t)
+}
+
+// TestRealReadOnlyFolder needs no decorator: the folder is not there.
+func TestRealFolderGone(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	folder := filepath.Join(f.home, Folder, "candidate")
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	p, id := f.machine(t, "M1"), persistID()
+	if _, err := f.Persist(bg, p, body("M1", "Sans dossier", id)); code(err) != refusal.PersistFailed {
+		t.Fatalf("%v", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Persist(bg, p, body("M1", "Sans dossier", id)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLinkHasTheLastWord: a file that appears between the door's look and the
+// link wins, and nothing of ours remains.
+func TestLinkHasTheLastWord(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	f.disk = &intruder{disk: f.disk, t: t, home: f.home}
+	if _, err := f.Persist(bg, f.machine(t, "M1"), body("M1", "Intrus", persistID())); code(err) != refusal.CompetenceExists {
+		t.Fatalf("%v", err)
+	}
+	if left := f.files(t); len(left) != 1 {
+		t.Errorf("%v", left)
+	}
+	if got := lineCount(t, f, auditFile); got != 0 {
+		t.Errorf("%d audit lines", got)
+	}
+}
+
+// intruder drops a file by hand right before the link.
+type intruder struct {
+	disk
+	t    *testing.T
+	home string
+}
+
+func (i *intruder) link(from, to string) error {
+	if err := os.WriteFile(filepath.Join(i.home, Folder, to), []byte("x"), 0o600); err != nil {
+		i.t.Error(err)
+	}
+	return i.disk.link(from, to)
+}
+
+// TestExportsAreRepaired: a torn last line is cut, missing lines are appended,
+// what stands before is not touched.
+func TestExportsAreRepaired(t *testing.T) {
+	home := t.TempDir()
+	f := start(t, home, Settings{})
+	for range 3 {
+		if _, err := f.PersistLocal(bg, body("M1", "Nom "+persistID(), persistID(), m{"learning_metadata.partial": true, "learning_metadata.dropout_reason": "x"})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.stop()
+	for _, name := range []string{auditFile, incompleteFile} {
+		path := filepath.Join(home, Folder, name)
+		whole, _ := os.ReadFile(path)
+		for cut := range []int{0, 1, 17, len(whole) / 3, len(whole) / 2, len(whole) - 1} {
+			if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := boot(home, Settings{})
+			if err == nil {
+				err = f.Recover(bg)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.sound(t)
+			if again, _ := os.ReadFile(path); string(again) != string(whole) {
+				t.Errorf("%s cut at %d was not repaired", name, cut)
+			}
+			f.stop()
+		}
+	}
+	// a line changed by hand is reported and left alone
+	path := filepath.Join(home, Folder, auditFile)
+	whole, _ := os.ReadFile(path)
+	changed := strings.Replace(string(whole), "M1", "MX", 1)
+	_ = os.WriteFile(path, []byte(changed), 0o600)
+	f = start(t, home, Settings{})
+	if err := f.Recover(bg); err != nil {
+		t.Error(err)
+	}
+	problems, _ := f.CheckExports(bg)
+	if after, _ := os.ReadFile(path); len(problems) != 1 || problems[0].Line != 1 || string(after) != changed {
+		t.Errorf("%v", problems)
+	}
+}
+
+// TestTempsOfTheDeadAreSwept and those of the living are not.
+func TestTempsOfTheDeadAreSwept(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	dir := filepath.Join(f.home, Folder, "candidate")
+	for _, name := range []string{".mort.yaml.tmp.99999999", ".vivant.yaml.tmp.1", "note.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Recover(bg); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.files(t), " "); strings.Contains(got, "mort") || !strings.Contains(got, "vivant") || !strings.Contains(got, "note") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestPromotion(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
+		t.Fatal(err)
+	}
+	const id = "a_promouvoir"
+	for name, p := range map[string]Promotion{
+		"too few runs": {To: document.Supervised, By: "dom", Successes: 2},
+		"two steps":    {To: document.Stable, By: "dom", Successes: 99},
+		"nobody":       {To: document.Supervised, Successes: 3},
+		"no reason":    {To: document.Supervised, By: "dom", Override: true},
+		"backwards":    {To: document.Candidate, By: "dom"},
+	} {
+		if _, err := f.Promote(bg, id, p); err == nil {
+			t.Errorf("%s was promoted", name)
+		}
+	}
+	d, err := f.Promote(bg, id, Promotion{To: document.Supervised, By: "dom", Successes: 3, Failures: 1})
+	if err != nil || d.Promotion.Successes != 3 || len(d.Promotion.History) != 1 {
+		t.Fatalf("%+v %v", d, err)
+	}
+	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); code(err) != refusal.CompetenceExists {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.Promote(bg, id, Promotion{To: document.Stable, By: "dom", Override: true, Note: "vu au bloc"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.files(t); len(got) != 3 || got[2] != "stable/a_promouvoir.yaml" {
+		t.Errorf("%v", got)
+	}
+	if err := f.Unlearn(bg, id, "dom", "obsolète"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
+		t.Errorf("after unlearning the name is free: %v", err)
+	}
+	f.sound(t)
+}
+
+func TestIncompleteIsNeverPromoted(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	if _, err := f.PersistLocal(bg, body("M1", "À moitié", persistID(), m{"learning_metadata.partial": true, "learning_metadata.dropout_reason": "x"})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Promote(bg, "a_moitie", Promotion{To: document.Supervised, By: "dom", Override: true, Note: "quand même"}); err == nil {
+		t.Error("promoted")
+	}
+}
+
+// TestPromotionCutShortIsCompleted: both files stand; the next start removes
+// the lower one.
+func TestPromotionCutShortIsCompleted(t *testing.T) {
+	home := t.TempDir()
+	f := start(t, home, Settings{})
+	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
+		t.Fatal(err)
+	}
+	lower := filepath.Join(home, Folder, "candidate/a_promouvoir.yaml")
+	before, _ := os.ReadFile(lower)
+	if _, err := f.Promote(bg, "a_promouvoir", Promotion{To: document.Supervised, By: "dom", Successes: 3}); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.WriteFile(lower, before, 0o600)
+	if err := f.Recover(bg); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.files(t), " "); strings.Contains(got, "candidate/") || !strings.Contains(got, "supervised/a_promouvoir.yaml") {
+		t.Error(got)
+	}
+}

@@ -79,6 +79,15 @@ func (a *API) Service() notifyd.Service {
 }
 
 func (a *API) listen(context.Context) (func(context.Context) error, error) {
+	doors, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return runAll(ctx, doors) }, nil
+}
+
+// open opens every way in; none runs yet.
+func (a *API) open() ([]*entrance, error) {
 	s, err := listenSocket(a.opts.Room.Home.Socket())
 	if err != nil {
 		return nil, err
@@ -91,7 +100,7 @@ func (a *API) listen(context.Context) (func(context.Context) error, error) {
 		}
 		doors = append(doors, e)
 	}
-	return func(ctx context.Context) error { return runAll(ctx, doors) }, nil
+	return doors, nil
 }
 
 func (a *API) unix(s *socket) *entrance {

@@ -160,15 +160,9 @@ func (r *delivery) begin(ctx context.Context, v snapshot) (Outcome, error) {
 		if w := v.gate(r.Profile); !w.Open {
 			return waitFor(w), nil
 		}
-		done, _, err := r.paste(ctx, r.Delivery, v)
-		if err != nil {
-			// Gone is gone; any other failure may have pasted, and the next
-			// call's look at the mark will tell.
+		done, err := r.tryPaste(ctx, v)
+		if done || err != nil {
 			return Outcome{}, err
-		}
-		if done {
-			r.typed, r.before = true, &v
-			return Outcome{}, nil
 		}
 		if err := pause(ctx, r.pace.look); err != nil {
 			return Outcome{}, err
@@ -178,6 +172,21 @@ func (r *delivery) begin(ctx context.Context, v snapshot) (Outcome, error) {
 		}
 	}
 	return Outcome{State: Waiting, Reason: ReasonAgentBusy, Detail: "the screen does not hold still"}, nil
+}
+
+// tryPaste pastes if the pane is as it was seen. An error of a tmux that was
+// already told to paste leaves it open whether it did; the next look tells.
+func (r *delivery) tryPaste(ctx context.Context, v snapshot) (bool, error) {
+	buffer, err := r.load(ctx, r.Journal, r.Profile.frame(r.Text))
+	if err != nil {
+		return false, err
+	}
+	done, err := r.paste(ctx, r.Delivery, v, buffer)
+	r.typed = done || errors.Is(err, ErrUnavailable)
+	if done {
+		r.before = &v
+	}
+	return done, err
 }
 
 func waitFor(w View) Outcome {

@@ -12,9 +12,12 @@ func (s *Server) PasteAfter(ctx context.Context, d Delivery, change func()) (boo
 	if err != nil {
 		return false, err
 	}
+	buffer, err := s.load(ctx, d.Journal, d.Profile.frame(d.Text))
+	if err != nil {
+		return false, err
+	}
 	change()
-	done, _, err := s.paste(ctx, d, v)
-	return done, err
+	return s.paste(ctx, d, v, buffer)
 }
 
 // SubmitAfter is PasteAfter for the Enter.

@@ -45,28 +45,30 @@ const (
 )
 
 // deed runs what if-and-only-if the condition holds. The printed answer decides:
-// done; or refused, with what the server saw instead. An error after this was
-// sent means unknown, and only the pane's mark can tell.
-func (s *Server) deed(ctx context.Context, t Target, m marks, condition string, what, otherwise []command) (done bool, seen snapshot, err error) {
+// done, or refused. ErrMoved is a refusal by a pane that is not the pinned one.
+// Any other error means unknown: only the pane's mark can tell.
+func (s *Server) deed(ctx context.Context, t Target, m marks, condition string, what, otherwise []command) (bool, error) {
 	say := func(answer string) command {
 		return run(verbDisplay, "-p", "-t", t.id(), "--", answer+m.observed())
 	}
 	out, err := s.do(ctx, nil, when(t.id(), condition, append(what, say(answerDone)), append(otherwise, say(answerRefused))))
 	if err != nil {
-		return false, snapshot{}, err
+		return false, err
 	}
 	answer := strings.TrimSuffix(string(out), "\n")
 	if strings.HasPrefix(answer, answerDone) {
-		return true, snapshot{}, nil
+		return true, nil
 	}
 	refusal, ok := strings.CutPrefix(answer, answerRefused)
 	if !ok {
-		return false, snapshot{}, unavailable("tmux answered %q", answer).AsUnknown()
+		return false, unavailable("tmux answered %q", answer).AsUnknown()
 	}
-	if seen, err = parseFields(refusal); err != nil || !seen.pane.SamePane(t) {
-		return false, seen, moved(seen.pane)
+	seen, err := parseFields(refusal)
+	if err != nil || !seen.pane.SamePane(t) {
+		return false, moved(seen.pane)
 	}
-	return false, seen, nil
+	s.log.Debug("the pane refused", "condition", condition, "seen", refusal)
+	return false, nil
 }
 
 func moved(now Target) error {
@@ -74,17 +76,13 @@ func moved(now Target) error {
 		now.ServerPID).Wrap(ErrMoved)
 }
 
-// paste puts the text into the composer and sets both marks, or does nothing.
-func (s *Server) paste(ctx context.Context, d Delivery, v snapshot) (bool, snapshot, error) {
-	m := d.marks()
-	buffer, err := s.load(ctx, d.Journal, d.Profile.frame(d.Text))
-	if err != nil {
-		return false, snapshot{}, err
-	}
-	crash.At("sessions:before-paste")
-	id := d.Target.id()
+// paste moves the loaded buffer into the composer and sets both marks, or does
+// nothing. The buffer is gone afterwards either way.
+func (s *Server) paste(ctx context.Context, d Delivery, v snapshot, buffer string) (bool, error) {
+	m, id := d.marks(), d.Target.id()
 	condition := "#{&&:" + younger(m, d.Token) + "," + unchanged(v, m) + "}"
-	done, seen, err := s.deed(ctx, d.Target, m, condition, []command{
+	crash.At("sessions:before-paste")
+	done, err := s.deed(ctx, d.Target, m, condition, []command{
 		run(verbPasteBuffer, "-p", "-r", "-d", "-b", buffer, "-t", id),
 		run(verbSetOption, "-p", "-t", id, m.token, strconv.FormatInt(d.Token, 10)),
 		run(verbSetOption, "-p", "-t", id, m.message, string(stepPasted)),
@@ -93,14 +91,14 @@ func (s *Server) paste(ctx context.Context, d Delivery, v snapshot) (bool, snaps
 	if err != nil {
 		s.drop(ctx, buffer)
 	}
-	return done, seen, err
+	return done, err
 }
 
 // submit presses the profile's key once and advances the mark, or does nothing.
 func (s *Server) submit(ctx context.Context, d Delivery, v snapshot) (bool, error) {
 	m := d.marks()
 	crash.At("sessions:before-submit")
-	done, _, err := s.deed(ctx, d.Target, m, unchanged(v, m), []command{
+	done, err := s.deed(ctx, d.Target, m, unchanged(v, m), []command{
 		run(verbSendKeys, "-t", d.Target.id(), "--", d.Profile.Submit),
 		run(verbSetOption, "-p", "-t", d.Target.id(), m.message, string(v.step.next())),
 	}, nil)

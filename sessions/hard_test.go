@@ -176,6 +176,18 @@ func TestReflow(t *testing.T) {
 	}
 }
 
+// A composer too small for the text shows its end only; a person's words after
+// it would show too.
+func TestComposerThatScrolls(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Hurry()
+	b.agent("agent", "codex", "--placeholder", "0")
+	text := strings.Repeat("all work and no play, ", 150)
+	b.delivered(b.delivery("agent", "codex", text))
+	b.submitted("agent", text+trailer)
+}
+
 // The agent ends between paste and Enter: typed, so not "blocked"; and not sent
 // again by itself.
 func TestAgentDiesAfterThePaste(t *testing.T) {

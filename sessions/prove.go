@@ -13,16 +13,20 @@ const maxEnters = 4
 // prove looks, after an Enter, for the profile's proof. Until the bound it keeps
 // looking; an Enter that was evidently swallowed is repeated.
 func (r *delivery) prove(ctx context.Context, v snapshot) (Outcome, error) {
-	again := r.pace.until(r.pace.reenter(r.Profile))
-	for until := r.pace.until(r.pace.proof); ; {
+	again, until := r.pace.until(r.pace.reenter(r.Profile)), r.pace.until(r.pace.proof)
+	for seen := 0; ; {
 		out, swallowed := r.judge(v)
 		switch {
-		case out.State == Delivered:
+		case out.State == Delivered && (seen > 0 || !r.Profile.fleeting()):
 			return out, nil
+		case out.State == Delivered:
+			seen++
 		case swallowed && time.Now().After(again):
 			return r.repeat(ctx, v, out)
 		case !swallowed && time.Now().After(until):
 			return out, nil
+		default:
+			seen = 0
 		}
 		if err := pause(ctx, r.pace.look); err != nil {
 			return Outcome{}, err
@@ -34,6 +38,10 @@ func (r *delivery) prove(ctx context.Context, v snapshot) (Outcome, error) {
 		}
 	}
 }
+
+// fleeting reports whether the proof is read from the screen: one look may fall
+// into the middle of a redraw, so it takes two.
+func (p Profile) fleeting() bool { return p.Proof == ProofComposer || p.Proof == ProofEcho }
 
 // repeat presses Enter once more, if the pane may have it.
 func (r *delivery) repeat(ctx context.Context, v snapshot, out Outcome) (Outcome, error) {

@@ -107,9 +107,16 @@ type delivery struct {
 	enters int       // Enters of this call
 }
 
+// maxSteps bounds one call on a screen that never holds still: each refused deed
+// is a step.
+const maxSteps = 16
+
+// unsteady is said when the screen kept moving between look and deed.
+var unsteady = Outcome{State: Waiting, Reason: ReasonAgentBusy, Detail: "the screen does not hold still"}
+
 // run follows the pane's mark: it is read, never remembered.
 func (r *delivery) run(ctx context.Context) (Outcome, error) {
-	for {
+	for range maxSteps {
 		v, err := r.look(ctx, r.Target, r.marks())
 		if err != nil {
 			return Outcome{}, err
@@ -129,6 +136,7 @@ func (r *delivery) run(ctx context.Context) (Outcome, error) {
 			return out, err
 		}
 	}
+	return unsteady, nil
 }
 
 // failed turns an error of tmux into what is known.
@@ -171,7 +179,7 @@ func (r *delivery) begin(ctx context.Context, v snapshot) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
-	return Outcome{State: Waiting, Reason: ReasonAgentBusy, Detail: "the screen does not hold still"}, nil
+	return unsteady, nil
 }
 
 // tryPaste pastes if the pane is as it was seen. An error of a tmux that was

@@ -3,9 +3,12 @@ package sessions_test
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"arkamsg/sessions"
 )
@@ -186,6 +189,41 @@ func TestComposerThatScrolls(t *testing.T) {
 	text := strings.Repeat("all work and no play, ", 150)
 	b.delivered(b.delivery("agent", "codex", text))
 	b.submitted("agent", text+trailer)
+}
+
+// A cursor that never rests makes each Enter refused: the call ends all the
+// same, and says what it waits for.
+func TestRestlessScreen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.agent("agent", "codex", "--fidget")
+	d := b.delivery("agent", "codex", notice(1))
+	d.Profile.Settle = time.Millisecond
+	refused := 0
+	restless := sessions.Connect(sessions.ServerOptions{SocketPath: b.Socket(), Record: func(verbs []string) {
+		if slices.Contains(verbs, "send-keys") {
+			refused++
+			b.fidget(d.Target)
+		}
+	}})
+	out, err := restless.Deliver(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.want(out, sessions.Waiting, sessions.ReasonAgentBusy)
+	if !out.Typed || refused < 3 {
+		t.Errorf("%d Enters were refused; %+v", refused, out)
+	}
+	b.submitted("agent")
+}
+
+// fidget moves the cursor between a look and a deed.
+func (b *bench) fidget(t sessions.Target) {
+	b.Helper()
+	at := func() string { return b.tmux("display-message", "-p", "-t", t.PaneID, "#{cursor_x}") }
+	before := at()
+	b.signal(t.PanePID, syscall.SIGUSR1)
+	eventually(b, "the cursor moved", func() bool { return at() != before })
 }
 
 // The agent ends between paste and Enter: typed, so not "blocked"; and not sent

@@ -25,6 +25,7 @@ type options struct {
 	noFrame     bool
 	exitFile    string
 	dialogAfter bool
+	fidget      bool
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -47,6 +48,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.noFrame, "no-frame", false, "do not ask for bracketed paste")
 	f.StringVar(&o.exitFile, "exit-file", "", "leave when this file exists")
 	f.BoolVar(&o.dialogAfter, "dialog-after-paste", false, "create the dialog file when a paste has arrived")
+	f.BoolVar(&o.fidget, "fidget", false, "move the cursor at each SIGUSR1, as a drawn animation does")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

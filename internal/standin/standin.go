@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -60,6 +62,7 @@ type agent struct {
 	dialog    bool
 	lastInput time.Time
 	busyUntil time.Time
+	restless  int
 	quit      bool
 }
 
@@ -70,6 +73,11 @@ func (a *agent) run(stdin io.Reader) {
 	if !a.opt.noFrame {
 		_, _ = io.WriteString(a.out, "\x1b[?2004h")
 		defer io.WriteString(a.out, "\x1b[?2004l\r\n")
+	}
+	nudge := make(chan os.Signal, 1)
+	if a.opt.fidget {
+		signal.Notify(nudge, syscall.SIGUSR1)
+		defer signal.Stop(nudge)
 	}
 	a.rec.put(Entry{Kind: "start"})
 	defer a.rec.put(Entry{Kind: "exit"})
@@ -88,6 +96,8 @@ func (a *agent) run(stdin io.Reader) {
 			a.draw()
 		case <-clock.C:
 			a.poll()
+		case <-nudge:
+			a.fidget()
 		}
 	}
 }
@@ -123,6 +133,12 @@ func (a *agent) poll() {
 		a.dialog = dialog
 		a.draw()
 	}
+}
+
+// fidget moves the cursor and leaves the text alone.
+func (a *agent) fidget() {
+	a.restless = (a.restless + 1) % 40
+	fmt.Fprintf(a.out, "\x1b[%dG", 1+a.restless)
 }
 
 func exists(name string) bool {

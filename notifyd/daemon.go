@@ -103,7 +103,7 @@ func NewDaemon(room *Mailroom, opts Options) (*Daemon, error) {
 // lost. When it returns, nothing that it started is alive; nil means that it
 // was asked to stop.
 func (d *Daemon) Run(ctx context.Context) error {
-	lock, err := takeLock(d.room.Home.Lock())
+	lock, err := takeLock(ctx, d.room.Home.Lock())
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package notifyd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -22,12 +24,18 @@ type lock struct {
 	file *flock.Flock
 }
 
-// takeLock takes the lock or refuses at once. "Held by another" is a Conflict
-// that names the holder; any other failure refuses the start as well, since a
-// lock that cannot be understood protects nobody.
-func takeLock(path string) (*lock, error) {
+// lockPatience is how long a held lock may take to become free. A daemon killed
+// between fork and exec of a tmux client leaves a child that holds the lock for
+// the instant until its own exec, longer on a busy machine; a start in that
+// instant would be refused although nobody runs.
+const lockPatience = time.Second
+
+// takeLock takes the lock or refuses. "Held by another" is a Conflict that names
+// the holder; any other failure refuses the start as well, since a lock that
+// cannot be understood protects nobody.
+func takeLock(ctx context.Context, path string) (*lock, error) {
 	file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
-	ok, err := file.TryLock()
+	ok, err := tryLock(ctx, file)
 	if err != nil {
 		return nil, errkind.New(errkind.Refused, "cannot lock %s", path).Wrap(err).
 			WithHint("check that the home is a local, writable folder: arkamsg doctor")
@@ -41,6 +49,15 @@ func takeLock(path string) (*lock, error) {
 		return nil, errors.Join(err, file.Unlock())
 	}
 	return l, nil
+}
+
+func tryLock(ctx context.Context, file *flock.Flock) (ok bool, err error) {
+	for until := time.Now().Add(lockPatience); ; {
+		ok, err = file.TryLock()
+		if ok || err != nil || time.Now().After(until) || !pause(ctx, 20*time.Millisecond) {
+			return ok, err
+		}
+	}
 }
 
 // check fails once the lock file is no longer the file that is held.

@@ -16,7 +16,7 @@ type floor struct {
 
 // floors, from the ground up.
 var floors = []floor{
-	{"ground", []string{"internal/errkind", "internal/crash", "internal/bootclock", "internal/arch"},
+	{"ground", []string{"internal/errkind", "internal/crash", "internal/bootclock", "internal/arch", "internal/fault"},
 		"words that everybody uses must not bring anybody along",
 		"each is one small idea, complete without another"},
 	{"text", []string{"internal/plaintext"},

@@ -1,0 +1,118 @@
+package fault
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// point is a label on the path of a delivery, and how often it is passed at most
+// until the daemon is killed there: a small number kills about every message.
+type point struct {
+	label  string
+	passes int
+}
+
+// points lie between any two durable steps of the daemon. The journal's are
+// passed by the lease, the claim, the pin and the outcome alike.
+var points = []point{
+	{"journal:begun", 5},
+	{"journal:written", 5},
+	{"journal:before-commit", 5},
+	{"journal:committed", 5},
+	{"journal:head-written", 5},
+	{"notifyd:after-claim", 2},
+	{"notifyd:after-pin", 2},
+	{"sessions:before-paste", 2},
+	{"sessions:after-paste", 2},
+	{"sessions:before-submit", 2},
+	{"sessions:after-submit", 2},
+	{"sessions:after-prove", 2},
+	{"notifyd:after-record", 2},
+	{"notifyd:after-forget", 2},
+}
+
+// The daemon is killed at every label, again and again, until all is delivered.
+func TestKilledAtEveryLabel(t *testing.T) {
+	t.Parallel()
+	if long() {
+		for _, p := range points {
+			s := newStage(t, "SIGKILL at "+p.label, "A", "B")
+			s.killAt(p, 100)
+			s.certain()
+		}
+		return
+	}
+	s := newStage(t, fmt.Sprintf("SIGKILL at %d labels", len(points)), "A", "B")
+	for _, p := range points {
+		s.killAt(p, 3)
+	}
+	s.certain()
+}
+
+// killAt sends n messages and lets daemons die at the label until nothing is
+// left to do. Each must die of its own hand or finish the work.
+func (s *stage) killAt(p point, n int) {
+	s.Helper()
+	s.send(n, s.panes...)
+	kills := 0
+	for s.stillWork() {
+		d := s.daemon(arm(p.label, 1+s.rng.IntN(p.passes)))
+		if !eventually(patience, func() bool { return d.ended() || s.idle() }) {
+			s.Fatalf("%s: neither dead nor done: %s\n%s", p.label, s.left(), tail(d.said.String()))
+		}
+		if d.kill(); !d.killed() {
+			s.Fatalf("%s: the daemon ended by itself (%v):\n%s", p.label, d.cmd.ProcessState, tail(d.said.String()))
+		}
+		if kills++; kills > 20*n {
+			s.Fatalf("%s: no progress in %d kills: %s", p.label, kills, s.left())
+		}
+	}
+	s.Logf("%s: %d messages, %d kills", p.label, n, kills)
+	if kills == 0 {
+		s.Errorf("%s: nobody was killed", p.label)
+	}
+}
+
+func (s *stage) stillWork() bool { return !s.idle() }
+
+// The daemon is killed whenever it happens, while processes go on sending.
+func TestKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "SIGKILL at random instants", "A", "B", "C")
+	s.send(size(12, 500), s.panes...)
+	for i := range size(8, 400) {
+		push := s.pushOnce(fmt.Sprintf("p-%d", i))
+		d := s.daemon()
+		if s.rng.IntN(4) > 0 {
+			d.awaitReady(s)
+		}
+		s.someTime(200*time.Millisecond, d)
+		d.kill()
+		if s.rng.IntN(2) == 0 && s.idle() {
+			s.send(10, s.panes...)
+		}
+		s.ends(push, 0)
+	}
+	d := s.daemon()
+	s.drained(d)
+	d.kill()
+	s.certain()
+}
+
+// pushOnce starts the real push of a message with this id.
+func (s *stage) pushOnce(id string, env ...string) *proc {
+	to := s.panes[len(id)*int(id[len(id)-1])%len(s.panes)] // the same for a repeat
+	return s.arkamsg(env, "push", "--from", "LD", "--to", to, "--subject", id, "--message", "text of "+id, "--id", id)
+}
+
+// ends waits for a process and demands its exit code.
+func (s *stage) ends(p *proc, code int) {
+	s.Helper()
+	if !p.endsWithin(patience) {
+		s.Fatalf("%v does not end:\n%s", p.cmd.Args, tail(p.said.String()))
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		s.Errorf("%v: exit %d, want %d:\n%s", p.cmd.Args, got, code, tail(p.said.String()))
+	}
+}

@@ -14,7 +14,6 @@ type Code string
 // The codes, in the order in which a persist is checked (issue: the order of
 // checks is fixed).
 const (
-	HostRefused         Code = "HOST_REFUSED"
 	Unauthenticated     Code = "UNAUTHENTICATED"
 	UnsupportedMedia    Code = "UNSUPPORTED_MEDIA_TYPE"
 	TooLarge            Code = "PAYLOAD_TOO_LARGE"
@@ -49,7 +48,7 @@ const (
 // Codes lists every code, so that a door's table can be tested for
 // completeness.
 var Codes = []Code{
-	HostRefused, Unauthenticated, UnsupportedMedia, TooLarge, InvalidJSON, MachineIDMissing, MachineMismatch,
+	Unauthenticated, UnsupportedMedia, TooLarge, InvalidJSON, MachineIDMissing, MachineMismatch,
 	IdempotencyMismatch, RateLimited, SchemaInvalid, NameInvalid, AgentUnknown, StepsEmpty, PrimitiveUnknown,
 	ParamsInvalid, DropoutMissing, PIIDetected, UnlearningActive, CompetenceExists, PersistFailed,
 	RoundTripFailed, OutcomeUnknown, NotFound, SessionOpen, SessionClosed, SessionNotEnded, WrongSequence,

@@ -3,8 +3,8 @@
 _arkamsg() {
 	local -a words_found
 	local cur="${words[CURRENT]}"
-	if [[ "$cur" == -* ]]; then
-		words_found=("${(@f)$(${words[1,CURRENT-1]} $cur --generate-bash-completion 2>/dev/null)}")
+	if [[ "$cur" == -* ]]; then # one dash asks for all flags
+		words_found=("${(@f)$(${words[1,CURRENT-1]} - --generate-bash-completion 2>/dev/null)}")
 	else
 		words_found=("${(@f)$(${words[1,CURRENT-1]} --generate-bash-completion 2>/dev/null)}")
 	fi

@@ -39,13 +39,16 @@ func (p *program) daemonVerb() *cli.Command {
 }
 
 func (p *program) daemon(c *cli.Context, room *notifyd.Mailroom, log *slog.Logger) error {
+	api, err := httpapi.New(httpapi.Options{Room: room, Logger: log, Version: version})
+	if err != nil {
+		return err
+	}
 	d, err := notifyd.NewDaemon(room, notifyd.Options{
-		Logger: log,
-		Load:   func() (*config.File, error) { return p.load(room.Home) },
-		Services: []notifyd.Service{
-			httpapi.Service(httpapi.Options{Room: room, Logger: log, Version: version}),
-		},
-		Ready: func() { fmt.Fprintln(p.stderr, "ready") },
+		Logger:   log,
+		Load:     func() (*config.File, error) { return p.load(room.Home) },
+		Services: []notifyd.Service{api.Service()},
+		Observe:  api.Observe,
+		Ready:    func() { fmt.Fprintln(p.stderr, "ready") },
 	})
 	if err != nil {
 		return err

@@ -28,7 +28,8 @@ type program struct {
 // run executes the command line and returns its exit code. Errors are printed
 // here and nowhere else.
 func (p *program) run(ctx context.Context, args []string) int {
-	err := p.app().RunContext(ctx, args)
+	app := p.app()
+	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {
 		return exitDone
 	}

@@ -219,3 +219,16 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Difficult bodies stay blocks that people can read; quotes are the last resort.
+func TestBlockIndicators(t *testing.T) {
+	for body, want := range map[string]string{
+		" x\n": "message: |2\n   x\n", "x": "message: |-\n  x\n", "x\n\n": "message: |+\n  x\n\n", "\tx\n\n": "message: |2+\n  \tx\n\n",
+	} {
+		m := sampleMessage()
+		m.Body = body
+		if data, err := Encode(m); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%q: %v\n%s", body, err, data)
+		}
+	}
+}

@@ -154,3 +154,29 @@ func TestDamagedOutboxEntryIsNamedAndHidesNoOther(t *testing.T) {
 		t.Errorf("%v %v", pending, err)
 	}
 }
+
+// Publish by itself, without the outbox, keeps an id single in its thread.
+func TestConcurrentPublishOfOneID(t *testing.T) {
+	tree := openTree(t)
+	d := draft("x", "b\n")
+	d.Message.MessageID = "ONE"
+	refs := make(chan Ref, 16)
+	for range cap(refs) {
+		go func() {
+			ref, err := tree.Publish(context.Background(), d)
+			if err != nil {
+				t.Error(err)
+			}
+			refs <- ref
+		}()
+	}
+	first := <-refs
+	for range cap(refs) - 1 {
+		if ref := <-refs; ref != first {
+			t.Errorf("%v and %v", first, ref)
+		}
+	}
+	if n := len(entries(t, tree)); n != 1 {
+		t.Errorf("%d files", n)
+	}
+}

@@ -1,6 +1,7 @@
 package plaintext_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -96,9 +97,17 @@ func TestNormalizeTouchesOnlyCRLF(t *testing.T) {
 	}
 }
 
-// Every code point alone: accepted or escaped, and never anything in between.
+// Every code point alone (without ARKA_LONG=1: every one up to U+3FFF, then a
+// sample): accepted or escaped, and never anything in between.
 func TestEveryCodePoint(t *testing.T) {
+	step := rune(251)
+	if os.Getenv("ARKA_LONG") != "" {
+		step = 1
+	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if r > 0x3FFF {
+			r += step - 1
+		}
 		if !utf8.ValidRune(r) {
 			continue
 		}
@@ -138,4 +147,22 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Every short sequence of the characters that are judged by their neighbours:
+// what Sanitize leaves standing is judged alike again.
+func TestSequencesOfJoinedCharacters(t *testing.T) {
+	alphabet := []string{"a", "1", "👩", "❤", "\u200d", "\ufe0f", "\ufe00", "🏴", "\U000E0067", "\U000E007F", "\U0001FAFF", "\xf0"}
+	var walk func(s string, left int)
+	walk = func(s string, left int) {
+		if v := plaintext.Check(plaintext.Sanitize(s)); v != nil {
+			t.Fatalf("%q: %v", s, v)
+		}
+		for _, next := range alphabet {
+			if left > 0 {
+				walk(s+next, left-1)
+			}
+		}
+	}
+	walk("", 3)
 }

@@ -165,7 +165,7 @@ func TestLinesAreFound(t *testing.T) {
 
 func TestEncodeIsStableAndReadable(t *testing.T) {
 	got, err := strictyaml.Encode(sample{Name: "two\nlines\n", Wait: time.Second, List: []string{"yes", "\tx\ny"},
-		Map: map[string]string{"b": "2", "a": " \n"}})
+		Map: map[string]string{"b": "2", "a": " \n", "c": "\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}

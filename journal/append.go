@@ -82,7 +82,7 @@ func (tx *Tx) Append(ne NewEvent) (Receipt, error) {
 	if err := ne.validate(); err != nil {
 		return Receipt{}, err
 	}
-	if err := tx.tails(); err != nil {
+	if err := tx.eventTail(); err != nil {
 		return Receipt{}, err
 	}
 	if r, found, err := tx.archivedRepeat(ne); found || err != nil {
@@ -114,7 +114,7 @@ func (tx *Tx) insertEvent(e Event) (bool, error) {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return false, err
 	}
-	tx.events = link{int64(e.ID), d}
+	*tx.events = link{int64(e.ID), d}
 	return true, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,8 +52,13 @@ const (
 func newHead(home string) *head { return &head{path: filepath.Join(home, "journal.head")} }
 
 // note remembers the chains' ends of a committed transaction until flush.
-func (h *head) note(events, transitions link, appended bool) {
-	h.pending.event, h.pending.transition = events, transitions
+func (h *head) note(events, transitions *link, appended bool) {
+	if events != nil {
+		h.pending.event = *events
+	}
+	if transitions != nil {
+		h.pending.transition = *transitions
+	}
 	h.dirty = true
 	h.rings = h.rings || appended
 }
@@ -74,34 +78,51 @@ func (h *head) flush() (rings bool, err error) {
 
 // advance moves the head forward to m, or leaves it when it is there already.
 func (h *head) advance(m mark) error {
-	return h.locked(func(f *os.File) error {
-		slots := readSlots(f)
-		best, lesser := order(slots)
-		if best.id == m.id && best.total() >= m.total() {
+	return h.locked(func(fd int) error {
+		best, lesser := order(readSlots(fd))
+		if best.id == m.id {
+			m.event, m.transition = further(best.event, m.event), further(best.transition, m.transition)
+		}
+		if m == best {
 			return nil
 		}
-		_, err := f.WriteAt(m.encode(), int64(lesser)*slotSize)
+		_, err := unix.Pwrite(fd, m.encode(), int64(lesser)*slotSize)
 		return err
 	})
+}
+
+func further(a, b link) link {
+	if a.seq > b.seq {
+		return a
+	}
+	return b
 }
 
 // force sets the head, also backwards: a person accepted the loss.
 func (h *head) force(m mark) error {
-	return h.locked(func(f *os.File) error {
-		_, err := f.WriteAt(append(m.encode(), m.encode()...), 0)
-		return errors.Join(err, f.Sync())
+	return h.locked(func(fd int) error {
+		_, err := unix.Pwrite(fd, append(m.encode(), m.encode()...), 0)
+		return firstError(err, unix.Fsync(fd))
 	})
 }
 
-func (h *head) locked(do func(*os.File) error) error {
-	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+// locked opens by name each time, so that a head that was taken away is made
+// anew; by plain system calls, because every commit comes through here.
+func (h *head) locked(do func(fd int) error) error {
+	fd, err := unix.Open(h.path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		return errors.Join(err, f.Close())
+	defer unix.Close(fd) // drops the lock
+	for {
+		if err = unix.Flock(fd, unix.LOCK_EX); err != unix.EINTR {
+			break
+		}
 	}
-	return errors.Join(do(f), f.Close()) // closing drops the lock
+	if err != nil {
+		return err
+	}
+	return do(fd)
 }
 
 // ensure creates the file, durably, before anything is acknowledged.
@@ -130,17 +151,16 @@ func (h *head) read() (mark, error) {
 		return mark{}, errkind.New(errkind.Refused, "cannot read %s", h.path).Wrap(err)
 	}
 	defer f.Close()
-	best, _ := order(readSlots(f))
+	best, _ := order(readSlots(int(f.Fd())))
 	return best, nil
 }
 
-func readSlots(f io.ReaderAt) [2]mark {
+func readSlots(fd int) [2]mark {
 	b := make([]byte, 2*slotSize)
-	n, _ := f.ReadAt(b, 0) // a short file has empty slots
-	b = b[:n]
+	n, _ := unix.Pread(fd, b, 0) // a short file has empty slots
 	var slots [2]mark
 	for i := range slots {
-		if len(b) >= (i+1)*slotSize {
+		if n >= (i+1)*slotSize {
 			slots[i] = decodeMark(b[i*slotSize : (i+1)*slotSize])
 		}
 	}

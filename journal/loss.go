@@ -33,7 +33,7 @@ func (j *Journal) AcceptHead(ctx context.Context) error {
 		if err := tx.acceptLoss(m); err != nil {
 			return err
 		}
-		now = mark{j.id, tx.events, tx.transitions}
+		now = mark{j.id, *tx.events, *tx.transitions}
 		return nil
 	})
 	if err != nil {

@@ -71,8 +71,11 @@ func (tx *Tx) sumCounters(s *Summary) error {
 	if err != nil {
 		return err
 	}
-	s.Events, s.Delivered, s.Failed = all[counterEvents], all[counterDelivered], all[counterFailed]
-	for _, name := range []string{counterEvents, counterDelivered, counterFailed} {
+	if err := tx.eventTail(); err != nil {
+		return err
+	}
+	s.Events, s.Delivered, s.Failed = tx.events.seq-all[counterUncounted], all[counterDelivered], all[counterFailed]
+	for _, name := range []string{counterUncounted, counterDelivered, counterFailed} {
 		delete(all, name)
 	}
 	for _, name := range Counters {

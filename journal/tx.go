@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"arkamsg/internal/crash"
 	"arkamsg/internal/sqlite"
@@ -13,10 +15,9 @@ type Tx struct {
 	j   *Journal
 	sql *sqlite.Tx
 
-	tailsKnown  bool
-	events      link
-	transitions link
-	archives    bool // something was archived once
+	events      *link // the chains' ends, once somebody asked
+	transitions *link
+	archives    bool // something was archived once; known with events
 	appended    bool // rings the bell after the commit
 }
 
@@ -55,34 +56,44 @@ func (j *Journal) view(ctx context.Context, fn func(*Tx) error) error {
 
 // settle tells the head, after the commit, how far the chains reach now.
 func (tx *Tx) settle() {
-	if !tx.tailsKnown {
+	if tx.events == nil && tx.transitions == nil {
 		return
 	}
-	events, transitions, appended := tx.events, tx.transitions, tx.appended
-	tx.sql.OnCommit(func() { tx.j.head.note(events, transitions, appended) })
+	tx.sql.OnCommit(func() { tx.j.head.note(tx.events, tx.transitions, tx.appended) })
 }
 
-// tails loads the ends of both chains, once per transaction.
-func (tx *Tx) tails() error {
-	if tx.tailsKnown {
+// eventTail loads the end of the chain of events, once per transaction.
+func (tx *Tx) eventTail() error {
+	if tx.events != nil {
 		return nil
 	}
-	var eh, th []byte
-	err := tx.sql.QueryRow(`SELECT
-		coalesce((SELECT max(id) FROM event), 0),
-		(SELECT hash FROM event ORDER BY id DESC LIMIT 1),
-		coalesce((SELECT max(seq) FROM transition), 0),
-		(SELECT hash FROM transition ORDER BY seq DESC LIMIT 1),
-		EXISTS(SELECT 1 FROM archived)`).
-		Scan(&tx.events.seq, &eh, &tx.transitions.seq, &th, &tx.archives)
-	if err != nil {
+	l, b := link{}, []byte(nil)
+	err := tx.sql.QueryRow(`SELECT id, hash, EXISTS(SELECT 1 FROM archived) FROM event ORDER BY id DESC LIMIT 1`).
+		Scan(&l.seq, &b, &tx.archives)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	tx.events.hash.scan(eh)
-	tx.transitions.hash.scan(th)
-	tx.tailsKnown = true
+	l.hash.scan(b)
+	tx.events = &l
 	return nil
 }
+
+// transitionTail is the same for transitions.
+func (tx *Tx) transitionTail() error {
+	if tx.transitions != nil {
+		return nil
+	}
+	l, b := link{}, []byte(nil)
+	err := tx.sql.QueryRow(`SELECT seq, hash FROM transition ORDER BY seq DESC LIMIT 1`).Scan(&l.seq, &b)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	l.hash.scan(b)
+	tx.transitions = &l
+	return nil
+}
+
+func (tx *Tx) tails() error { return firstError(tx.eventTail(), tx.transitionTail()) }
 
 // count adds to the counters.
 func (tx *Tx) count(names []string) error {

@@ -265,7 +265,7 @@ func (tx *Tx) recordEnd(row scanner, t Ticket, tr transition) (int64, error) {
 
 // record adds a transition to the chain and counts it.
 func (tx *Tx) record(t transition, k Kind, test bool) (seq int64, err error) {
-	if err := tx.tails(); err != nil {
+	if err := tx.transitionTail(); err != nil {
 		return 0, err
 	}
 	t.seq, t.at = tx.transitions.seq+1, tx.nowMilli()
@@ -276,7 +276,7 @@ func (tx *Tx) record(t transition, k Kind, test bool) (seq int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	tx.transitions = link{t.seq, d}
+	*tx.transitions = link{t.seq, d}
 	return t.seq, tx.count(countersOfStep(k, test, t.step, t.reason))
 }
 

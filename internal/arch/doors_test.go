@@ -21,7 +21,7 @@ var deeds = []deed{
 	{"follow one message", []string{"show"}, []string{"GET /api/v1/notify/{id}"}, ""},
 	{"know whether all is well", []string{"status"},
 		[]string{"GET /healthz", "GET /ops/readiness", "GET /metrics"}, ""},
-	{"learn how to ask", []string{"completion", "man", "version"}, []string{"GET /openapi.json"}, ""},
+	{"learn how to ask", []string{"completion", "man", "version", "openapi"}, []string{"GET /openapi.json"}, ""},
 	{"read", []string{"pull"}, nil,
 		"reading marks as read in a role's name; the reader is an agent at a terminal of this machine"},
 	{"see who can be reached", []string{"sessions"}, nil, "it shows what stands on the user's screens"},

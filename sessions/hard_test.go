@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"arkamsg/internal/lab"
 	"arkamsg/sessions"
 )
 
@@ -238,6 +240,49 @@ func TestAgentDiesAfterThePaste(t *testing.T) {
 	b.pasted(d)
 	b.kill(d)
 	b.want(b.deliver(d), sessions.Indeterminate, sessions.ReasonIndeterminate)
+}
+
+// The pane goes away with our text in it: the one who typed says so.
+func TestPaneGoesAfterThePaste(t *testing.T) {
+	t.Parallel()
+	for _, kill := range []string{"kill-session", "kill-server"} {
+		b := newBench(t)
+		b.agent("agent", "codex")
+		b.agent("keep", "codex")
+		d := b.delivery("agent", "codex", notice(1))
+		once := sync.OnceFunc(func() {
+			b.tmux(append([]string{kill}, map[string][]string{"kill-session": {"-t", "=agent:"}}[kill]...)...)
+		})
+		s := sessions.Connect(sessions.ServerOptions{SocketPath: b.Socket(), Record: func(verbs []string) {
+			if slices.Contains(verbs, "send-keys") {
+				once()
+			}
+		}})
+		out, err := s.Deliver(context.Background(), d)
+		for err == nil && out.State == sessions.Waiting && out.Typed { // a server that is just leaving
+			out, err = s.Deliver(context.Background(), d)
+		}
+		if err != nil || !out.Typed && out.Reason != sessions.ReasonMissingSession || out.State == sessions.Delivered {
+			t.Errorf("%s: %+v, %v", kill, out, err)
+		}
+		if kill == "kill-session" {
+			b.want(out, sessions.Indeterminate, sessions.ReasonIndeterminate)
+		}
+	}
+}
+
+// TMUX 14: a terminal in line mode drops what exceeds 4,096 bytes of a row. What
+// did not show at its end was not submitted.
+func TestLongRowInLineMode(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Hurry()
+	if err := b.Open(lab.Pane{Session: "cat", Argv: []string{"cat"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.delivered(b.delivery("cat", "generic", "short"))
+	out := b.deliver(b.delivery("cat", "generic", strings.Repeat("x", 5000)+" the end of it"))
+	b.want(out, sessions.Indeterminate, sessions.ReasonIndeterminate)
 }
 
 func TestTranscriptProof(t *testing.T) {

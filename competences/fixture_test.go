@@ -30,7 +30,7 @@ type fixture struct {
 
 func start(t testing.TB, home string, set Settings) *fixture {
 	t.Helper()
-	f, err := boot(home, set)
+	f, err := bootSync(home, set, "off")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +38,12 @@ func start(t testing.TB, home string, set Settings) *fixture {
 	return f
 }
 
-func boot(home string, set Settings) (*fixture, error) {
+// boot opens a home as the program does.
+func boot(home string, set Settings) (*fixture, error) { return bootSync(home, set, "full") }
+
+func bootSync(home string, set Settings, sync string) (*fixture, error) {
 	ctx := bg
-	j, err := journal.Open(ctx, home, journal.Options{Sync: "normal"})
+	j, err := journal.Open(ctx, home, journal.Options{Sync: sync})
 	if err != nil {
 		return nil, err
 	}

@@ -52,16 +52,16 @@ func TestPanicIsOneAnswer(t *testing.T) {
 func TestHalfAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, part(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, `{"half":`)
+		_ = http.NewResponseController(w).Flush()
 		panic("late")
 	}))
 	conn := d.dial()
 	defer conn.Close()
 	_, _ = io.WriteString(conn, "GET /api/v1/lea/x HTTP/1.1\r\nHost: x\r\n\r\n")
 	whole, _ := io.ReadAll(conn)
-	if strings.Contains(string(whole), "correlation_id") {
-		t.Errorf("a second answer behind the first: %s", whole)
+	if text := string(whole); !strings.Contains(text, "half") || strings.Contains(text, "correlation_id") || strings.HasSuffix(text, "0\r\n\r\n") {
+		t.Errorf("not cut off behind the first half: %s", text)
 	}
 }
 
@@ -131,7 +131,8 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 }
 
 // TestStopCutsOffTheEndless: a request that would never end is told so by its
-// context, and run returns with its handler gone.
+// context, and run returns with its handler gone. (While a body is unread,
+// net/http does not notice by itself that the connection has ended.)
 func TestStopCutsOffTheEndless(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
@@ -142,7 +143,7 @@ func TestStopCutsOffTheEndless(t *testing.T) {
 	}))
 	conn := d.dial()
 	defer conn.Close()
-	_, _ = io.WriteString(conn, "GET /api/v1/lea/x HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, _ = io.WriteString(conn, "POST /api/v1/lea/x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
 	<-entered
 	started := time.Now()
 	if err := d.stop(); err != nil {

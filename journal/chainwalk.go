@@ -61,7 +61,7 @@ func (tx *Tx) newWalker(r *Report, chain, column string, after int64) (*walker, 
 		return nil, err
 	}
 	err := tx.sql.QueryRow(`SELECT accepted_` + chain + ` FROM journal`).Scan(&w.accepted)
-	if err != nil || after <= 0 {
+	if err != nil || after <= 0 || w.insideAnchor(after) {
 		return w, err
 	}
 	w.at.seq = after
@@ -70,6 +70,17 @@ func (tx *Tx) newWalker(r *Report, chain, column string, after int64) (*walker, 
 		w.lost, err = true, nil
 	}
 	return w, err
+}
+
+// insideAnchor starts behind the archived run that holds the row, if any.
+func (w *walker) insideAnchor(seq int64) bool {
+	for _, a := range w.anchors {
+		if a.first <= seq && seq <= a.last {
+			w.at = link{a.last, a.hash}
+			return true
+		}
+	}
+	return false
 }
 
 func (tx *Tx) loadAnchors(w *walker) error {

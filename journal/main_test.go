@@ -45,7 +45,7 @@ func openTest(t *testing.T) (*Journal, *fakeClock) {
 
 func openIn(t *testing.T, home string, clock Clock) *Journal {
 	t.Helper()
-	j, err := Open(t.Context(), home, Options{Clock: clock})
+	j, err := Open(t.Context(), home, Options{Clock: clock, Sync: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,8 @@ func (p pragma) readBack(c *sqlite3.SQLiteConn) error {
 	case got == p.want:
 		return nil
 	case p.name == "application_id":
-		return errkind.New(errkind.Damaged, "not a database of arkamsg (application id %v)", got)
+		return errkind.New(errkind.Damaged, "%s is not a database of arkamsg (application id %v)", c.GetFilename("main"), got).
+			WithHint("put the right file or a backup back, then: arkamsg journal verify")
 	}
 	return errkind.New(errkind.NotNow, "PRAGMA %s is %v instead of %v", p.name, got, p.want)
 }

@@ -31,6 +31,16 @@ func hasCode(err error, code sqlite3.ErrNo) bool {
 
 func (db *DB) explain(op string, err error) error { return explain(db.path, op, err) }
 
+// explainFn explains what a caller's function passed on from SQLite by a way
+// that we do not see (sql.Rows), and leaves its own errors as they are.
+func (db *DB) explainFn(err error) error {
+	var e sqlite3.Error
+	if errors.As(err, &e) {
+		return db.explain("use", err)
+	}
+	return err
+}
+
 // explain turns what SQLite or the system says into an error of ours that names
 // the file. Errors that have a kind already, and sql.ErrNoRows, pass unchanged.
 func explain(path, op string, err error) error {

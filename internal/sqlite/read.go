@@ -111,7 +111,7 @@ func (db *DB) snapshot(ctx context.Context, from *sql.DB, fn func(*Tx) error) er
 		return db.explain("read", err)
 	}
 	defer conn.ExecContext(context.Background(), "ROLLBACK") //nolint:errcheck // nothing was written
-	return fn(&Tx{db: db, ctx: ctx, conn: conn})
+	return db.explainFn(fn(&Tx{db: db, ctx: ctx, conn: conn}))
 }
 
 // busyFor is how long somebody else may hold a lock before we say so.

@@ -219,7 +219,7 @@ func guard(r *request, tx *Tx) (err error) {
 			r.panicked, err = p, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.fn(tx)
+	return tx.db.explainFn(r.fn(tx))
 }
 
 // acknowledge is the last step before the callers are told: the files are still

@@ -28,9 +28,9 @@
 //
 // The doctor reads, except for its test events, which stay in the history. A
 // test message that is still waiting when the doctor's patience ends is
-// cancelled, and the dead letter of the blocked one is cleared, so neither is
-// left for a person to deal with. No session is created, renamed or closed
-// outside the lab.
+// withdrawn before it is typed, and the dead letter of the blocked one is
+// cleared, so neither is left for a person to deal with. No session is created,
+// renamed or closed outside the lab.
 //
 // # What is left of a lab
 //

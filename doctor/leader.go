@@ -206,8 +206,8 @@ func (p *patient) envelope(what, session, role string) messaging.Envelope {
 // sender is who the doctor's test messages come from.
 const sender = "arkamsg-doctor"
 
-// giveUp withdraws a test event that nobody will need. It has a time of its own:
-// the examination's may be over.
+// giveUp cancels a test event that the daemon does not have in hand. It has a
+// time of its own: the examination's may be over.
 func giveUp(door *notifyd.Mailroom, id journal.MessageID) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

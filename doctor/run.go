@@ -9,8 +9,8 @@ import (
 
 const (
 	defaultLimit = 10 * time.Second
-	// grace is what a check gets, after its limit, to say so itself.
-	grace = 500 * time.Millisecond
+	// grace is what a check gets, after its limit, to put things right and say so.
+	grace = 3 * time.Second
 )
 
 // verdict is one check in progress; its fields may be read once done is closed.

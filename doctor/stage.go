@@ -211,7 +211,7 @@ func (s *stage) remains(closing error) Finding {
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		return fail("rm -r "+dir, "%s is still there", dir)
 	}
-	for until := time.Now().Add(2 * time.Second); s.server > 0 && syscall.Kill(s.server, 0) == nil; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Second); s.server > 0 && lives(s.server); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			return fail(fmt.Sprintf("kill %d", s.server), "the private tmux server (pid %d) is still there", s.server)
 		}

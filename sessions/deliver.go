@@ -168,6 +168,9 @@ func (r *delivery) begin(ctx context.Context, v snapshot) (Outcome, error) {
 		if w := v.gate(r.Profile); !w.Open {
 			return waitFor(w), nil
 		}
+		if v.typingNow(time.Now(), 2*r.pace.echo) {
+			return Outcome{State: Waiting, Reason: ReasonAgentBusy, Detail: "another message is being typed: " + v.typing}, nil
+		}
 		done, err := r.tryPaste(ctx, v)
 		if done || err != nil {
 			return Outcome{}, err

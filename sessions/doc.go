@@ -46,6 +46,10 @@
 // messages in flight; the token protects it after Forget, because claims rise
 // over the whole journal and a holder from before has a smaller one.
 //
+// A third mark, @arkamsg_typing, stands from a paste to its Enter whoever pasted:
+// the condition compares it with what the look saw, so that two journals which
+// share a pane do not paste into one composer before it is drawn.
+//
 // The printed answer decides, never the exit code: a missing target runs the
 // other branch with exit 0 (TMUX 23). No answer means unknown, and the next call
 // reads the mark.

@@ -252,36 +252,62 @@ func wait(t testing.TB, d time.Duration) {
 	<-time.After(d)
 }
 
-// Two deliveries into one pane at the same time, from two journals' workers:
-// neither merges with the other.
+// Two journals type into one pane at the same time: neither merges with the
+// other, however the looks and pastes fall.
 func TestTwoWritersDoNotMerge(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.agent("agent", "codex")
-	one, two := b.delivery("agent", "codex", notice(1)), b.delivery("agent", "codex", notice(2))
-	two.Journal = "00c0ffee"
+	b.agent("agent", "codex", "--echo-delay", "50ms")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
 	done := make(chan error, 2)
-	for _, d := range []sessions.Delivery{one, two} {
-		go func() {
-			for {
-				out, err := b.Deliver(context.Background(), d)
-				if err != nil || out.State != sessions.Waiting {
-					if err == nil && out.State != sessions.Delivered {
-						err = fmt.Errorf("%+v", out)
-					}
-					done <- err
-					return
-				}
-			}
-		}()
+	for i, journal := range []string{journalID, "00c0ffee"} {
+		d := b.delivery("agent", "codex", notice(i))
+		d.Journal = journal
+		go func() { done <- b.untilDelivered(ctx, d) }()
 	}
 	for range 2 {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := standin.Submitted(b.entries("agent"))
-	if len(got) != 2 || got[0] == got[1] {
+	if got := standin.Submitted(b.entries("agent")); len(got) != 2 || got[0] == got[1] {
 		t.Errorf("submitted %q", got)
 	}
+}
+
+func (b *bench) untilDelivered(ctx context.Context, d sessions.Delivery) error {
+	for {
+		out, err := b.Deliver(ctx, d)
+		switch {
+		case err != nil:
+			return err
+		case out.State == sessions.Delivered:
+			return nil
+		case out.State != sessions.Waiting:
+			return fmt.Errorf("%+v", out)
+		}
+	}
+}
+
+// Both have looked at the same empty composer; only one paste may follow.
+func TestTwoLooksOnePaste(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	b.agent("agent", "codex", "--echo-delay", "300ms")
+	one, two := b.delivery("agent", "codex", notice(1)), b.delivery("agent", "codex", notice(2))
+	two.Journal = "00c0ffee"
+	done, err := b.PasteAfter(ctx, two, func() {
+		if done, err := b.PasteAfter(ctx, one, func() {}); !done || err != nil {
+			t.Errorf("the first paste: %v, %v", done, err)
+		}
+	})
+	if done || err != nil {
+		t.Fatalf("the second paste: %v, %v", done, err)
+	}
+	b.want(b.deliver(two), sessions.Waiting, sessions.ReasonAgentBusy) // not drawn yet
+	b.delivered(one)
+	b.delivered(two)
+	b.submitted("agent", notice(1)+trailer, notice(2)+trailer)
 }

@@ -80,12 +80,15 @@ func moved(now Target) error {
 // nothing. The buffer is gone afterwards either way.
 func (s *Server) paste(ctx context.Context, d Delivery, v snapshot, buffer string) (bool, error) {
 	m, id := d.marks(), d.Target.id()
-	condition := "#{&&:" + younger(m, d.Token) + "," + unchanged(v, m) + "}"
+	alone := "#{==:#{" + typingOption + "}," + v.typing + "}"
+	condition := "#{&&:" + younger(m, d.Token) + ",#{&&:" + alone + "," + unchanged(v, m) + "}}"
+	typing := fmt.Sprintf("%d-%s-%d", time.Now().UnixMilli(), d.Journal, d.Event)
 	crash.At("sessions:before-paste")
 	done, err := s.deed(ctx, d.Target, m, condition, []command{
 		run(verbPasteBuffer, "-p", "-r", "-d", "-b", buffer, "-t", id),
 		run(verbSetOption, "-p", "-t", id, m.token, strconv.FormatInt(d.Token, 10)),
 		run(verbSetOption, "-p", "-t", id, m.message, string(stepPasted)),
+		run(verbSetOption, "-p", "-t", id, typingOption, typing),
 	}, []command{run(verbDeleteBuffer, "-b", buffer)})
 	crash.At("sessions:after-paste")
 	if err != nil {
@@ -101,6 +104,7 @@ func (s *Server) submit(ctx context.Context, d Delivery, v snapshot) (bool, erro
 	done, err := s.deed(ctx, d.Target, m, unchanged(v, m), []command{
 		run(verbSendKeys, "-t", d.Target.id(), "--", d.Profile.Submit),
 		run(verbSetOption, "-p", "-t", d.Target.id(), m.message, string(v.step.next())),
+		run(verbSetOption, "-p", "-u", "-t", d.Target.id(), typingOption),
 	}, nil)
 	crash.At("sessions:after-submit")
 	return done, err

@@ -128,9 +128,9 @@ func FuzzScreen(f *testing.F) {
 
 // FuzzFields: what tmux prints is read or refused.
 func FuzzFields(f *testing.F) {
-	f.Add("1|2|$0|%0|3|0|0|0|0|1|2|80|24|7|s1|codex")
-	f.Add("1|2|$0|%0|3|0|0|0|0|1|2|80|24|||a|b")
-	f.Add("|||||||||||||||")
+	f.Add("1|2|$0|%0|3|0|0|0|0|1|2|80|24|7|s1|1-a-2|codex")
+	f.Add("1|2|$0|%0|3|0|0|0|0|1|2|80|24||||a|b")
+	f.Add("||||||||||||||||")
 	f.Fuzz(func(t *testing.T, s string) {
 		v, err := parseFields(s)
 		if err == nil && !v.step.valid() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // marks names the pane's user options of one message. They are scoped by the
@@ -19,6 +20,11 @@ func marksOf(journal string, event int64) marks {
 	token := "@arkamsg_" + journal
 	return marks{token: token, message: token + "_" + strconv.FormatInt(event, 10)}
 }
+
+// typingOption is the pane's own mark, whoever types: "<unix ms>-<journal>-<event>"
+// from a paste until its Enter. Two journals which share a pane would otherwise
+// paste one after the other before the program has drawn the first.
+const typingOption = "@arkamsg_typing"
 
 // step is how far a message has come in the pane, as the pane says.
 type step string
@@ -51,6 +57,7 @@ type snapshot struct {
 	width, height    int
 	token            int64
 	step             step
+	typing           string // "" or the paste that waits for its Enter
 	program          string
 	screen           []line
 }
@@ -62,11 +69,11 @@ const pinFields = "#{pid}|#{start_time}|#{session_id}|#{pane_id}|#{pane_pid}|" +
 
 // observed is what a look prints. The program stands last: it is foreign text.
 func (m marks) observed() string {
-	return pinFields + "|#{pane_width}|#{pane_height}|#{" + m.token + "}|#{" + m.message + "}|#{pane_current_command}"
+	return pinFields + "|#{pane_width}|#{pane_height}|#{" + m.token + "}|#{" + m.message + "}|#{" + typingOption + "}|#{pane_current_command}"
 }
 
 // fieldCount counts the values of observed.
-const fieldCount = 16
+const fieldCount = 17
 
 // look reads the pane. ErrMoved says that the pinned pane is gone, also when
 // another one has its id.
@@ -107,15 +114,27 @@ func parseFields(s string) (snapshot, error) {
 		pane: Target{ServerPID: int(n[0]), ServerStart: n[1], SessionID: f[2], PaneID: f[3], PanePID: int(n[2])},
 		dead: f[5] != "0", mode: f[6] != "0", inputOff: f[7] != "0", synced: f[8] != "0",
 		cursorX: int(n[3]), cursorY: int(n[4]), width: int(n[5]), height: int(n[6]),
-		step: step(f[14]), program: f[15],
+		step: step(f[14]), typing: f[15], program: f[16],
 	}
 	if f[13] != "" {
 		if v.token, err = strconv.ParseInt(f[13], 10, 64); err != nil {
 			return snapshot{}, fmt.Errorf("the pane's token is %q", f[13])
 		}
 	}
+	if v.typing != "" && !plainProgram.MatchString(v.typing) {
+		return snapshot{}, fmt.Errorf("the pane's typing mark is %q", f[15])
+	}
 	if !v.step.valid() {
 		return snapshot{}, fmt.Errorf("the pane's mark is %q", f[14])
 	}
 	return v, nil
+}
+
+// typingNow reports whether another paste is so young that the program may not
+// have drawn it. An older one shows in the composer, or was given up.
+func (v snapshot) typingNow(now time.Time, young time.Duration) bool {
+	at, _, _ := strings.Cut(v.typing, "-")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	age := now.Sub(time.UnixMilli(ms))
+	return err == nil && age >= 0 && age < young
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"arkamsg/competences/candidate"
 	"arkamsg/competences/document"
@@ -146,6 +145,10 @@ func (s *Service) persist(ctx context.Context, who caller, k key, body map[strin
 	if c.Demoted != "" {
 		s.log.Info("learning_state not granted", "asked", c.Demoted, "granted", string(c.Source.State), "machine_id", who.machine, "persist_id", c.PersistID)
 	}
+	work, err := prepare(k, c.Source)
+	if err != nil {
+		return Answer{}, err
+	}
 	unlock, err := s.names.lock(ctx, string(c.Source.ID))
 	if err != nil {
 		return Answer{}, unknown(err)
@@ -154,7 +157,7 @@ func (s *Service) persist(ctx context.Context, who caller, k key, body map[strin
 	if err := s.nameFree(ctx, c.Source.ID); err != nil {
 		return Answer{}, err
 	}
-	a, err := s.write(context.WithoutCancel(ctx), who, k, payload, c)
+	a, err := s.write(context.WithoutCancel(ctx), who, k, payload, work)
 	if errors.Is(err, errRaced) {
 		a, _, err = s.replay(ctx, k, payload)
 	}
@@ -209,22 +212,21 @@ func (s *Service) nameFree(ctx context.Context, id slug.Slug) error {
 
 // write appends the event, takes it in hand in the same transaction, and does
 // the work.
-func (s *Service) write(ctx context.Context, who caller, k key, payload [32]byte, c *candidate.Candidate) (Answer, error) {
-	c.Source.At = time.Now().UTC().Truncate(time.Millisecond)
-	c.Source.Provenance.PersistID = newUUID()
-	row := row{state: pending, lane: journal.Lane("persist:" + c.Source.ID), payload: payload[:]}
+func (s *Service) write(ctx context.Context, who caller, k key, payload [32]byte, work *prepared) (Answer, error) {
+	id := work.doc.ID
+	row := row{state: pending, lane: journal.Lane("persist:" + id), payload: payload[:]}
 	var t journal.Ticket
 	err := s.journal.Update(ctx, func(tx *journal.Tx) (err error) {
 		if err := who.still(tx.SQL()); err != nil {
 			return err
 		}
-		if err := unlearningBlocks(tx.SQL(), c.Source.ID); err != nil {
+		if err := unlearningBlocks(tx.SQL(), id); err != nil {
 			return err
 		}
 		if row, err = openRow(tx.SQL(), k, row); err != nil {
 			return err
 		}
-		if t, err = s.append(tx, k, row, c.Source); errors.Is(err, journal.ErrNoWork) {
+		if t, err = s.append(tx, row, work); errors.Is(err, journal.ErrNoWork) {
 			t, err = journal.Ticket{}, nil // another event of this lane comes first
 		}
 		return err
@@ -233,28 +235,20 @@ func (s *Service) write(ctx context.Context, who caller, k key, payload [32]byte
 		return Answer{}, s.notAppended(err)
 	}
 	crash.At("competences:appended")
-	return s.drive(ctx, k, row, t)
+	return s.drive(ctx, k, row, t, work)
 }
 
-func (s *Service) append(tx *journal.Tx, k key, r row, src document.Source) (journal.Ticket, error) {
-	tree, err := strictjson.Of(order{Key: k.hex(), Source: src})
-	if err != nil {
-		return journal.Ticket{}, err
-	}
-	body, err := strictjson.Canonical(tree)
-	if err != nil {
-		return journal.Ticket{}, err
-	}
-	if _, err := tx.Append(journal.NewEvent{MessageID: r.message, Kind: journal.KindPersist, Lane: r.lane, Body: body}); err != nil {
+func (s *Service) append(tx *journal.Tx, r row, work *prepared) (journal.Ticket, error) {
+	if _, err := tx.Append(journal.NewEvent{MessageID: r.message, Kind: journal.KindPersist, Lane: r.lane, Body: work.body}); err != nil {
 		return journal.Ticket{}, err
 	}
 	return tx.Claim(r.lane, s.holder, lease, s.term())
 }
 
 // drive does the work in hand, and whatever stood before it in its lane.
-func (s *Service) drive(ctx context.Context, k key, r row, t journal.Ticket) (Answer, error) {
+func (s *Service) drive(ctx context.Context, k key, r row, t journal.Ticket, work *prepared) (Answer, error) {
 	if t.Event.MessageID == r.message {
-		response, err := s.apply(ctx, t)
+		response, err := s.apply(ctx, t, work)
 		return Answer{Body: response, Created: true}, err
 	}
 	if t.Event.MessageID != "" {

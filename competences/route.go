@@ -27,7 +27,7 @@ const (
 // Whatever becomes of it is recorded; an error means that it could not be, and
 // that the ticket must be left alone until its lease ends.
 func (s *Service) Route(ctx context.Context, t journal.Ticket) error {
-	_, err := s.apply(ctx, t)
+	_, err := s.apply(ctx, t, nil)
 	if r := refusal.Of(err); r != nil && r.Code != refusal.OutcomeUnknown {
 		return nil // recorded
 	}
@@ -36,18 +36,23 @@ func (s *Service) Route(ctx context.Context, t journal.Ticket) error {
 
 // apply publishes the file and records the answer, or records why not. Its
 // error is a *refusal.Refusal: OUTCOME_UNKNOWN when nothing could be recorded.
-func (s *Service) apply(ctx context.Context, t journal.Ticket) ([]byte, error) {
+//
+// work is what the event says, when the caller has just prepared it.
+func (s *Service) apply(ctx context.Context, t journal.Ticket, work *prepared) ([]byte, error) {
 	defer s.finished.post()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
-	k, d, err := s.document(t)
-	if err != nil {
-		return nil, s.giveUp(ctx, t, k, ReasonFault, s.failed("event", err))
+	if work == nil {
+		var err error
+		if work, err = fromEvent(t.Event.Body); err != nil {
+			return nil, s.giveUp(ctx, t, key{}, ReasonFault, s.failed("event", err))
+		}
 	}
+	k, d := work.key, work.doc
 	if err := s.allowed(ctx, t, k, d); err != nil {
 		return nil, s.end(ctx, t, k, err)
 	}
-	if err := s.keep(d, t.Adopted || t.Attempt > 1); err != nil {
+	if err := s.keep(work, t.Adopted || t.Attempt > 1); err != nil {
 		return nil, s.end(ctx, t, k, err)
 	}
 	crash.At("competences:reloaded")
@@ -63,18 +68,53 @@ func (s *Service) apply(ctx context.Context, t journal.Ticket) ([]byte, error) {
 	return response, nil
 }
 
-// document makes the file's content again from the event alone.
-func (s *Service) document(t journal.Ticket) (k key, d *document.Document, err error) {
+// prepared is an order and the file that it asks for.
+type prepared struct {
+	key  key
+	body []byte // of the event
+	doc  *document.Document
+	data []byte // of the file
+}
+
+// prepare makes the event of a new persist, and proves that its file can be
+// written before anything promises that it will be.
+func prepare(k key, src document.Source) (*prepared, error) {
+	src.At = time.Now().UTC().Truncate(time.Millisecond)
+	src.Provenance.PersistID = newUUID()
+	tree, err := strictjson.Of(order{Key: k.hex(), Source: src})
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	body, err := strictjson.Canonical(tree)
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	work, err := fromEvent(body)
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	return work, nil
+}
+
+func unwritable(err error) error {
+	return refusal.New(refusal.SchemaInvalid, errkind.Invalid, "the competence cannot be written as a file").With(errkind.Problems(err)...).Because(err)
+}
+
+// fromEvent makes the file from the event alone. Every attempt, the first one
+// too, comes this way, so that all of them make the same bytes.
+func fromEvent(body []byte) (*prepared, error) {
 	var o order
-	if err := strictDecode(t.Event.Body, &o); err != nil {
-		return k, nil, err
+	if err := strictDecode(body, &o); err != nil {
+		return nil, err
 	}
+	w := &prepared{body: body, doc: document.Generate(o.Source)}
 	raw, err := hex.DecodeString(o.Key)
-	if err != nil || len(raw) != len(k) {
-		return k, nil, errkind.New(errkind.Damaged, "event %s has no key", t.Event.MessageID)
+	if err != nil || len(raw) != len(w.key) {
+		return nil, errkind.New(errkind.Damaged, "the event has no key")
 	}
-	copy(k[:], raw)
-	return k, document.Generate(o.Source), nil
+	copy(w.key[:], raw)
+	w.data, err = document.Encode(w.doc)
+	return w, err
 }
 
 // strictDecode keeps numbers exact.
@@ -126,12 +166,9 @@ func (s *Service) allowed(ctx context.Context, t journal.Ticket, k key, d *docum
 }
 
 // keep puts the document on disk and proves that it can be read back.
-func (s *Service) keep(d *document.Document, again bool) error {
-	data, err := document.Encode(d)
-	if err != nil {
-		return &fault{step: "encode", err: err, clean: true}
-	}
-	if err := s.publish(d, data, again); err != nil {
+func (s *Service) keep(work *prepared, again bool) error {
+	d := work.doc
+	if err := s.publish(d, work.data, again); err != nil {
 		return err
 	}
 	crash.At("competences:published")

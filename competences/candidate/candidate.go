@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"arkamsg/competences/document"
 	"arkamsg/competences/pii"
@@ -47,7 +46,7 @@ func Check(body map[string]any, rules Rules) (*Candidate, error) {
 	if found := personal(body, rules.PII); len(found) > 0 {
 		return nil, refusal.PII(found)
 	}
-	return c, writable(c)
+	return c, nil
 }
 
 // read takes the checked body apart.
@@ -163,18 +162,6 @@ func personal(body map[string]any, d *pii.Detector) []pii.Finding {
 	meta := object(body["learning_metadata"])
 	kept["learning_metadata"] = map[string]any{"dropout_reason": meta["dropout_reason"]}
 	return d.Scan("", kept)
-}
-
-// writable proves that the document can be written, before anything promises
-// that it will be.
-func writable(c *Candidate) error {
-	trial := c.Source
-	trial.At = time.Unix(0, 0)
-	trial.Provenance.PersistID = c.PersistID
-	if _, err := document.Encode(document.Generate(trial)); err != nil {
-		return refusal.New(refusal.SchemaInvalid, errkind.Invalid, "the competence cannot be written as a file").With(errkind.Problems(err)...)
-	}
-	return nil
 }
 
 func stepAt(i int) string { return fmt.Sprintf("/workflow_ir/steps/%d", i) }

@@ -48,6 +48,13 @@ check: bin/tools/staticcheck ## formatting, go vet, staticcheck
 	bin/tools/staticcheck ./...
 	cd tools && ../bin/tools/staticcheck ./...
 
+REDOCLY ?= npx --yes @redocly/cli@2.77.0
+
+.PHONY: openapi-lint
+openapi-lint: build ## lint the OpenAPI document that the daemon serves (needs node)
+	@bin/arkamsg openapi > bin/openapi.json
+	@$(REDOCLY) lint --config internal/httpapi/openapi/redocly.yaml bin/openapi.json
+
 .PHONY: test
 test: bin/tools/gate ## run every test with the race detector; a skipped test fails
 	@$(GO) -C tools test ./...

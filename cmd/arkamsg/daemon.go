@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
 
+	"arkamsg/internal/clients"
 	"arkamsg/internal/config"
 	"arkamsg/internal/httpapi"
+	"arkamsg/journal"
 	"arkamsg/notifyd"
 )
 
@@ -38,15 +41,28 @@ func (p *program) daemonVerb() *cli.Command {
 	}
 }
 
-func (p *program) daemon(c *cli.Context, room *notifyd.Mailroom, log *slog.Logger) error {
-	api, err := httpapi.New(httpapi.Options{Room: room, Logger: log, Version: version})
+func (p *program) daemon(c *cli.Context, room *notifyd.Mailroom, log *slog.Logger) (err error) {
+	var d *notifyd.Daemon
+	known, err := openLearned(c.Context, room, log, func() journal.Term { return d.Term() })
 	if err != nil {
 		return err
 	}
-	d, err := notifyd.NewDaemon(room, notifyd.Options{
+	defer func() { err = errors.Join(err, known.service.Close()) }()
+	part, err := known.part()
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Options{
+		Room: room, Logger: log, Version: version, Authenticator: known.authenticate, Parts: []httpapi.Part{part},
+	})
+	if err != nil {
+		return err
+	}
+	d, err = notifyd.NewDaemon(room, notifyd.Options{
 		Logger:   log,
-		Load:     func() (*config.File, error) { return p.load(room.Home) },
-		Services: []notifyd.Service{api.Service()},
+		Load:     func() (*config.File, error) { return p.reload(room.Home, known) },
+		Routes:   map[journal.Kind]notifyd.Route{journal.KindPersist: known.route},
+		Services: []notifyd.Service{known.recovery(), api.Service()},
 		Observe:  api.Observe,
 		Ready:    func() { fmt.Fprintln(p.stderr, "ready") },
 	})
@@ -54,4 +70,13 @@ func (p *program) daemon(c *cli.Context, room *notifyd.Mailroom, log *slog.Logge
 		return err
 	}
 	return d.Run(c.Context)
+}
+
+// reload reads arka.yaml again for everybody who lives by it.
+func (p *program) reload(home config.Home, known *learned) (*config.File, error) {
+	file, err := p.load(home)
+	if err == nil {
+		known.service.Configure(persistSettings(file))
+	}
+	return file, err
 }

@@ -93,7 +93,8 @@ func (p *program) commands() []*cli.Command {
 		p.initVerb(), p.daemonVerb(), p.pushVerb(), p.pullVerb(),
 		p.statusVerb(), p.doctorVerb(), p.sessionsVerb(),
 		p.eventsVerb(), p.showVerb(), p.deadVerb(), p.threadsVerb(), p.journalVerb(),
-		p.versionVerb(), p.completionVerb(), p.demoVerb(), p.standinVerb(), p.manVerb(),
+		p.competenceVerb(), p.clientVerb(), p.userVerb(),
+		p.versionVerb(), p.completionVerb(), p.demoVerb(), p.standinVerb(), p.manVerb(), p.openapiVerb(),
 	}
 	for _, c := range list {
 		ready(c)

@@ -11,8 +11,8 @@ import (
 	"arkamsg/internal/httpapi/wire"
 )
 
-// An Authenticator says whose token it is. An error of kind NotNow means that it
-// could not be found out; any other, that nobody is let in.
+// An Authenticator says whose token it is. Refused means that it is nobody's;
+// any other error, that it could not be found out. Either way nobody is let in.
 type Authenticator func(ctx context.Context, token string) (client string, err error)
 
 // sameOrigin refuses what a web page of another origin sends: writes by
@@ -69,7 +69,6 @@ func bearer(auth Authenticator, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client, err := authenticate(r, auth)
 		if err != nil {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="arkamsg"`)
 			wire.Fail(w, r, err)
 			return
 		}
@@ -84,8 +83,8 @@ func authenticate(r *http.Request, auth Authenticator) (string, error) {
 		return "", unauthorized("token_missing", "a bearer token is needed")
 	}
 	client, err := auth(r.Context(), token)
-	if err != nil && errkind.Of(err) != errkind.NotNow {
-		return "", unauthorized("token_invalid", "the bearer token is not valid").Wrap(err)
+	if err != nil && errkind.Of(err) == errkind.Refused {
+		err = unauthorized("token_invalid", "the bearer token is not valid").Wrap(err)
 	}
 	return client, err
 }

@@ -71,6 +71,7 @@ func TestTCPTrustsNobody(t *testing.T) {
 		"empty token":         {"GET", "/ops/readiness", []string{"Authorization", "Bearer "}, 401, "token_missing"},
 		"basic":               {"GET", "/openapi.json", []string{"Authorization", "Basic " + goodToken}, 401, "token_missing"},
 		"bad token":           {"GET", "/metrics", []string{"Authorization", "Bearer x"}, 401, "token_invalid"},
+		"cannot be asked":     {"GET", "/healthz", []string{"Authorization", "Bearer broken"}, 500, "internal"},
 		"nobody knows":        {"POST", "/api/v1/notify", []string{"Authorization", "Bearer later"}, 503, "not_now"},
 	} {
 		body := ""

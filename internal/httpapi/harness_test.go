@@ -39,6 +39,8 @@ func authenticator(_ context.Context, token string) (string, error) {
 	switch token {
 	case goodToken:
 		return "client-1", nil
+	case "broken":
+		return "", errors.New("a bug")
 	case "later":
 		return "", errkind.New(errkind.NotNow, "the journal is busy")
 	}

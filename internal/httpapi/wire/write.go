@@ -17,6 +17,9 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	x := ExchangeOf(r.Context())
 	x.Err = err
 	e := answer(err)
+	if e.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="arkamsg"`) // RFC 9110 demands one
+	}
 	if flat(r.URL.Path) {
 		write(w, e.Status, "application/json", flatError{
 			Code: e.Code, Message: e.Detail, Details: details(e),

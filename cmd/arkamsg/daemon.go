@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
 
-	"arkamsg/internal/clients"
 	"arkamsg/internal/config"
 	"arkamsg/internal/httpapi"
 	"arkamsg/journal"

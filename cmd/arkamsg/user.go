@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"arkamsg/internal/clients"
+	"arkamsg/internal/errkind"
+)
+
+func (p *program) userVerb() *cli.Command {
+	return &cli.Command{
+		Name:        "user",
+		Usage:       "people who log in",
+		Description: "The password is asked for on the terminal, or read from standard input.",
+		Subcommands: []*cli.Command{
+			{
+				Name: "add", Usage: "a new person", ArgsUsage: "NAME",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "admin", Usage: "may administer"}},
+				Action: p.onUser(func(c *cli.Context, s *clients.Store, name, password string) error {
+					return s.AddUser(c.Context, name, password, c.Bool("admin"))
+				}),
+			},
+			{
+				Name: "passwd", Usage: "another password; open logins end", ArgsUsage: "NAME",
+				Action: p.onUser(func(c *cli.Context, s *clients.Store, name, password string) error {
+					return s.SetPassword(c.Context, name, password)
+				}),
+			},
+		},
+	}
+}
+
+func (p *program) onUser(fn func(*cli.Context, *clients.Store, string, string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		name, err := oneArgument(c, "name")
+		if err != nil {
+			return err
+		}
+		password, err := p.password()
+		if err != nil {
+			return err
+		}
+		return p.onClients(func(c *cli.Context, s *clients.Store) error { return fn(c, s, name, password) })(c)
+	}
+}
+
+// password is typed twice without echo on a terminal, else the first line of
+// standard input.
+func (p *program) password() (string, error) {
+	if !terminal(p.stdin) {
+		line, err := bufio.NewReader(io.LimitReader(p.stdin, 4096)).ReadString('\n')
+		if err != nil && err != io.EOF {
+			return "", err
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	first, err := p.askHidden("Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := p.askHidden("Again: ")
+	if err == nil && first != second {
+		err = errkind.New(errkind.Invalid, "the two passwords differ")
+	}
+	return first, err
+}
+
+func (p *program) askHidden(prompt string) (string, error) {
+	fmt.Fprint(p.stderr, prompt)
+	defer fmt.Fprintln(p.stderr)
+	typed, err := term.ReadPassword(int(os.Stdin.Fd()))
+	return string(typed), err
+}

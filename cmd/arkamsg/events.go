@@ -95,7 +95,7 @@ func (p *program) printEvents(records []journal.Record, asJSON bool) error {
 	t := newTable(p.stdout)
 	for _, r := range records {
 		if asJSON {
-			if err := p.printJSON(recordJSON(r, false)); err != nil {
+			if err := p.printJSON(notifyd.ShowRecord(r, false)); err != nil {
 				return err
 			}
 			continue

@@ -106,7 +106,7 @@ func (p *program) commands() []*cli.Command {
 func ready(c *cli.Command) {
 	c.OnUsageError = usageError
 	c.HideHelpCommand = true
-	if len(c.Subcommands) > 0 {
+	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = unknownSubverb
 	}
 	for _, sub := range c.Subcommands {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +27,7 @@ func (p *program) showVerb() *cli.Command {
 					return err
 				}
 				if c.Bool("json") {
-					return p.printJSON(recordJSON(rec, true))
+					return p.printJSON(notifyd.ShowRecord(rec, true))
 				}
 				return p.showRecord(rec)
 			})
@@ -43,50 +42,6 @@ func oneArgument(c *cli.Context, what string) (string, error) {
 			WithHint("%s --help", c.Command.HelpName)
 	}
 	return c.Args().First(), nil
-}
-
-type shown struct {
-	MessageID  journal.MessageID `json:"message_id"`
-	EventID    journal.EventID   `json:"event_id"`
-	Kind       journal.Kind      `json:"kind"`
-	State      journal.State     `json:"state"`
-	Reason     journal.Reason    `json:"reason"`
-	Target     string            `json:"target"`
-	Attempts   int               `json:"attempts"`
-	CreatedAt  any               `json:"created_at"`
-	FinishedAt any               `json:"finished_at"`
-	Test       bool              `json:"test,omitempty"`
-	Body       json.RawMessage   `json:"body,omitempty"`
-	History    []shownStep       `json:"history,omitempty"`
-}
-
-type shownStep struct {
-	At       any            `json:"at"`
-	State    journal.State  `json:"state"`
-	Attempt  int            `json:"attempt"`
-	Reason   journal.Reason `json:"reason"`
-	Detail   string         `json:"detail"`
-	Evidence string         `json:"evidence,omitempty"`
-}
-
-func recordJSON(r journal.Record, whole bool) shown {
-	v := shown{
-		MessageID: r.MessageID, EventID: r.ID, Kind: r.Kind, State: r.State, Reason: r.Reason,
-		Target: notifyd.Target(r.Lane), Attempts: r.Attempts, Test: r.Test,
-		CreatedAt: stamp(r.CreatedAt), FinishedAt: stamp(r.FinishedAt),
-	}
-	if !whole {
-		return v
-	}
-	if json.Valid(r.Body) {
-		v.Body = r.Body
-	}
-	for _, h := range r.History {
-		v.History = append(v.History, shownStep{
-			At: stamp(h.At), State: h.State, Attempt: h.Attempt, Reason: h.Reason, Detail: h.Detail, Evidence: h.Evidence,
-		})
-	}
-	return v
 }
 
 func (p *program) showRecord(r journal.Record) error {

@@ -25,6 +25,13 @@ func (p *program) threadsVerb() *cli.Command {
 		Description: "   arkamsg threads list         threads, and files that cannot be accepted with all their problems\n" +
 			"   arkamsg threads show NAME    the messages of one thread, oldest first\n" +
 			"   arkamsg threads index        writes a readable index beside the backlog",
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownSubverb(c)
+			}
+			return p.threadList(c)
+		},
+		Flags: []cli.Flag{jsonFlag("one JSON object per line")},
 		Subcommands: []*cli.Command{
 			list,
 			{

@@ -7,7 +7,8 @@ import (
 )
 
 // point is a label on the path of a delivery, and how often it is passed at most
-// until the daemon is killed there: a small number kills about every message.
+// until the daemon is killed there. Two lanes pass it side by side, so a number
+// below three could kill every daemon before it has done anything.
 type point struct {
 	label  string
 	passes int
@@ -21,15 +22,15 @@ var points = []point{
 	{"journal:before-commit", 5},
 	{"journal:committed", 5},
 	{"journal:head-written", 5},
-	{"notifyd:after-claim", 2},
-	{"notifyd:after-pin", 2},
-	{"sessions:before-paste", 2},
-	{"sessions:after-paste", 2},
-	{"sessions:before-submit", 2},
-	{"sessions:after-submit", 2},
-	{"sessions:after-prove", 2},
-	{"notifyd:after-record", 2},
-	{"notifyd:after-forget", 2},
+	{"notifyd:after-claim", 4},
+	{"notifyd:after-pin", 4},
+	{"sessions:before-paste", 4},
+	{"sessions:after-paste", 4},
+	{"sessions:before-submit", 4},
+	{"sessions:after-submit", 4},
+	{"sessions:after-prove", 4},
+	{"notifyd:after-record", 4},
+	{"notifyd:after-forget", 4},
 }
 
 // The daemon is killed at every label, again and again, until all is delivered.
@@ -56,7 +57,7 @@ func (s *stage) killAt(p point, n int) {
 	s.Helper()
 	s.send(n, s.panes...)
 	kills := 0
-	for s.stillWork() {
+	for !s.idle() {
 		d := s.daemon(arm(p.label, 1+s.rng.IntN(p.passes)))
 		if !eventually(patience, func() bool { return d.ended() || s.idle() }) {
 			s.Fatalf("%s: neither dead nor done: %s\n%s", p.label, s.left(), tail(d.said.String()))
@@ -65,7 +66,8 @@ func (s *stage) killAt(p point, n int) {
 			s.Fatalf("%s: the daemon ended by itself (%v):\n%s", p.label, d.cmd.ProcessState, tail(d.said.String()))
 		}
 		if kills++; kills > 20*n {
-			s.Fatalf("%s: no progress in %d kills: %s", p.label, kills, s.left())
+			s.Errorf("%s: no progress in %d kills: %s", p.label, kills, s.left())
+			return
 		}
 	}
 	s.Logf("%s: %d messages, %d kills", p.label, n, kills)
@@ -73,8 +75,6 @@ func (s *stage) killAt(p point, n int) {
 		s.Errorf("%s: nobody was killed", p.label)
 	}
 }
-
-func (s *stage) stillWork() bool { return !s.idle() }
 
 // The daemon is killed whenever it happens, while processes go on sending.
 func TestKilledAtRandom(t *testing.T) {

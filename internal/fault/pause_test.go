@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"os"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func (s *stage) zombie(ttl time.Duration) {
 	s.send(6, s.panes...)
 	s.someTime(150*time.Millisecond, first)
 	var second *proc
-	s.stop(first.cmd.Process.Pid, func() {
+	s.stopBetweenWrites(first, func() {
 		s.check(os.Remove(s.home.Lock()))
 		second = s.shortLived(ttl)
 		if !second.awaitReady(s) {
@@ -48,6 +49,23 @@ func (s *stage) zombie(ttl time.Duration) {
 	s.send(2, s.panes...)
 	s.drained(second)
 	second.kill()
+}
+
+// stopBetweenWrites stops a daemon at an instant at which it does not hold
+// SQLite's write lock. Stopped inside of a transaction it keeps every writer
+// waiting until it goes on or is killed, and there is no zombie to speak of.
+func (s *stage) stopBetweenWrites(d *proc, during func()) {
+	s.Helper()
+	for free := false; !free; {
+		s.stop(d.cmd.Process.Pid, func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			defer cancel()
+			if free = s.room.Journal.Update(ctx, func(*journal.Tx) error { return nil }) == nil; free {
+				during()
+			}
+		})
+		s.someTime(20*time.Millisecond, d)
+	}
 }
 
 // termsRise: once a later term has touched an event, no earlier one does.

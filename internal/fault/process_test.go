@@ -117,6 +117,8 @@ func (p *proc) ready() bool {
 func (p *proc) awaitReady(t testing.TB) bool {
 	t.Helper()
 	if !eventually(patience, func() bool { return p.ready() || p.ended() }) {
+		p.signal(syscall.SIGQUIT) // says where it stands
+		p.endsWithin(time.Second)
 		t.Fatalf("the daemon is neither ready nor dead:\n%s", p.said.String())
 	}
 	return p.ready()

@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long anything that must happen may take, on a busy machine.
-const patience = 60 * time.Second
+const patience = 90 * time.Second
 
 // stage is one experiment: private tmux, scratch home, real processes.
 type stage struct {

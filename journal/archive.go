@@ -264,7 +264,7 @@ func (j *Journal) getArchived(ctx context.Context, file string, id MessageID) (r
 	}
 	defer db.Close()
 	err = db.Read(ctx, func(stx *sqlite.Tx) error {
-		r, err = (&Tx{j: j, sql: stx}).fromArchive(id)
+		r, err = (&Tx{j: j, sql: stx, ends: &ends{}}).fromArchive(id)
 		return err
 	})
 	r.Archive = filepath.Base(file)

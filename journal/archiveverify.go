@@ -58,7 +58,7 @@ func (j *Journal) verifyArchive(ctx context.Context, r *Report, file string, cha
 	defer db.Close()
 	r.Archives++
 	return damageFound(r, db.Read(ctx, func(stx *sqlite.Tx) error {
-		tx := &Tx{j: j, sql: stx}
+		tx := &Tx{j: j, sql: stx, ends: &ends{}}
 		for _, a := range chains["event"] {
 			if err := tx.proveRun(r, a, "event", `SELECT `+eventColumns+` FROM event WHERE id BETWEEN ? AND ? ORDER BY id`, readEventLink); err != nil {
 				return err

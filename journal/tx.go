@@ -15,10 +15,8 @@ type Tx struct {
 	j   *Journal
 	sql *sqlite.Tx
 
-	events      *link // the chains' ends, once somebody asked
-	transitions *link
-	archives    bool // something was archived once; known with events
-	appended    bool // rings the bell after the commit
+	*ends
+	appended bool // rings the bell after the commit
 }
 
 // SQL returns the transaction underneath, for a package's own tables.
@@ -39,7 +37,7 @@ func (j *Journal) Update(ctx context.Context, fn func(*Tx) error) error {
 
 func (j *Journal) update(ctx context.Context, fn func(*Tx) error) error {
 	return j.db.Write(ctx, func(stx *sqlite.Tx) error {
-		tx := &Tx{j: j, sql: stx}
+		tx := &Tx{j: j, sql: stx, ends: endsOf(stx)}
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -51,7 +49,7 @@ func (j *Journal) update(ctx context.Context, fn func(*Tx) error) error {
 
 // view runs fn on one consistent snapshot.
 func (j *Journal) view(ctx context.Context, fn func(*Tx) error) error {
-	return j.db.Read(ctx, func(stx *sqlite.Tx) error { return fn(&Tx{j: j, sql: stx}) })
+	return j.db.Read(ctx, func(stx *sqlite.Tx) error { return fn(&Tx{j: j, sql: stx, ends: &ends{}}) })
 }
 
 // settle tells the head, after the commit, how far the chains reach now.
@@ -60,6 +58,23 @@ func (tx *Tx) settle() {
 		return
 	}
 	tx.sql.OnCommit(func() { tx.j.head.note(tx.events, tx.transitions, tx.appended) })
+}
+
+// ends are the ends of both chains, each known once somebody asked. The callers
+// that share a transaction share them.
+type ends struct {
+	events      *link
+	transitions *link
+	archives    bool // something was archived once; known with events
+}
+
+func endsOf(stx *sqlite.Tx) *ends {
+	e, ok := stx.Scratch.(*ends)
+	if !ok {
+		e = &ends{}
+		stx.Scratch = e
+	}
+	return e
 }
 
 // eventTail loads the end of the chain of events, once per transaction.

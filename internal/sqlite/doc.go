@@ -7,8 +7,8 @@
 //     and after the files were seen to be still the files (RELIABILITY 1, 8).
 //     A COMMIT that failed is an error with Unknown set: it may have happened.
 //   - Concurrent callers of Write in one process share a transaction (group
-//     commit). Each has a savepoint of its own, so one caller's error rolls back
-//     only what that caller did. There is no goroutine: the first caller to come
+//     commit). One caller's error rolls back only what that caller did: the group
+//     runs again then, with a savepoint for each. There is no goroutine: the first caller to come
 //     leads, the others wait for it, and the next in the queue leads next.
 //   - Two processes that write at once queue. SQLITE_BUSY becomes a NotNow error
 //     only after a minute of somebody else holding the lock.

@@ -12,6 +12,10 @@ type Tx struct {
 	conn   *sql.Conn
 	hooks  []func()
 	writes bool
+
+	// Scratch is for what one caller learned and the next in the same group may
+	// use. It is emptied when somebody rolls back.
+	Scratch any
 }
 
 // Exec runs one statement. Statements are prepared once per connection.

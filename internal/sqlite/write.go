@@ -38,7 +38,8 @@ type request struct {
 
 // Write runs fn in a transaction and returns when it is durable. fn's error
 // rolls back what fn did and is returned as it is; fn must not keep tx. An error
-// with Unknown set means that the effect may have happened.
+// with Unknown set means that the effect may have happened. fn may run twice: the
+// first run is rolled back when another caller of the same group fails.
 func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if db.opts.ReadOnly {
 		return errkind.New(errkind.Refused, "%s is open for reading only", db.path)
@@ -131,12 +132,11 @@ func (db *DB) lead() {
 // commit runs the batch in one transaction and leaves each outcome in its
 // request.
 func (db *DB) commit(batch []*request) {
-	tx, err := db.begin(batch)
-	if err != nil {
-		fail(batch, err)
-		return
+	alive := db.attempt(batch, false)
+	if len(batch) > 1 && len(alive) < len(batch) {
+		db.rollback()
+		alive = db.attempt(batch, true)
 	}
-	alive := db.runAll(tx, batch)
 	if len(alive) == 0 {
 		db.rollback()
 		return
@@ -149,6 +149,18 @@ func (db *DB) commit(batch []*request) {
 	}
 	crash.At("journal:committed")
 	db.acknowledge(alive)
+}
+
+// attempt begins and runs everybody. Errors are rare, so the first attempt does
+// without savepoints and is given up as a whole when somebody fails; the second
+// gives each caller one, so that an error rolls back only what is its own.
+func (db *DB) attempt(batch []*request, savepoints bool) []*request {
+	tx, err := db.begin(batch)
+	if err != nil {
+		fail(batch, err)
+		return nil
+	}
+	return db.runAll(tx, batch, savepoints)
 }
 
 // begin opens the writer if needed and takes the write lock.
@@ -167,14 +179,16 @@ func (db *DB) begin(batch []*request) (*Tx, error) {
 }
 
 // runAll runs each caller's function and returns those that want the commit.
-// A lone caller needs no savepoint: its error rolls everything back.
-func (db *DB) runAll(tx *Tx, batch []*request) []*request {
+func (db *DB) runAll(tx *Tx, batch []*request, savepoints bool) []*request {
 	alive := make([]*request, 0, len(batch))
 	for _, r := range batch {
-		db.runOne(tx, r, len(batch) > 1)
+		db.runOne(tx, r, savepoints)
 		if r.err == nil {
 			alive = append(alive, r)
 			continue
+		}
+		if !savepoints {
+			return nil
 		}
 		if db.rolledBack() { // SQLite gave the whole transaction up (disk full, I/O)
 			fail(batch, r.err)
@@ -184,12 +198,13 @@ func (db *DB) runAll(tx *Tx, batch []*request) []*request {
 	return alive
 }
 
-func (db *DB) runOne(tx *Tx, r *request, shared bool) {
+func (db *DB) runOne(tx *Tx, r *request, savepoint bool) {
+	r.err, r.panicked = nil, nil
 	if r.ctx.Err() != nil {
 		r.err = noTime(r.ctx)
 		return
 	}
-	if shared {
+	if savepoint {
 		if r.err = db.explain("use", db.exec("SAVEPOINT caller")); r.err != nil {
 			return
 		}
@@ -197,13 +212,17 @@ func (db *DB) runOne(tx *Tx, r *request, shared bool) {
 	tx.hooks = nil
 	r.err = guard(r, tx)
 	r.hooks = tx.hooks
-	if shared && !db.rolledBack() {
-		db.endSavepoint(r)
+	if savepoint {
+		db.endSavepoint(tx, r)
 	}
 }
 
-func (db *DB) endSavepoint(r *request) {
+func (db *DB) endSavepoint(tx *Tx, r *request) {
 	if r.err != nil {
+		tx.Scratch = nil
+		if db.rolledBack() {
+			return
+		}
 		r.err = joined(r.err, db.exec("ROLLBACK TO caller"))
 	}
 	if err := db.exec("RELEASE caller"); err != nil && r.err == nil {

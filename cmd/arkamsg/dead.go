@@ -130,6 +130,7 @@ func (p *program) explainDead(l journal.DeadLetter) {
 	}
 	p.printf("\nWhat helps:  %s\n", notifyd.Remedy(l.Reason))
 	p.printf("arkamsg dead retry %s\n    tries again under the same id; what stands in the pane already is recognised by its mark and not typed twice\n", l.MessageID)
+	p.printf("arkamsg dead retry %s --retype\n    you have looked and it did not arrive: types it again whatever the mark says\n", l.MessageID)
 	p.printf("arkamsg dead clear %s --why TEXT\n    lets it go and records why; the history stays\n", l.MessageID)
 }
 
@@ -139,10 +140,16 @@ func (p *program) deadRetry() *cli.Command {
 		Description: "Without an ID, one of --reason, --target, --older-than or --all selects several.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "every dead letter"},
+			&cli.BoolFlag{Name: "retype", Usage: "you have looked: it did not arrive, type it again"},
 			&cli.BoolFlag{Name: "json", Usage: "one receipt per line"},
 		}, deadFlags...),
 		Action: func(c *cli.Context) error {
 			return p.eachDead(c, func(room *notifyd.Mailroom, l journal.DeadLetter) error {
+				if c.Bool("retype") {
+					if err := room.Retype(c.Context, l); err != nil {
+						return err
+					}
+				}
 				r, err := room.Journal.RetryDead(c.Context, l.MessageID)
 				if err != nil {
 					return err

@@ -36,9 +36,9 @@
 //
 // Nothing, and the last check looks. The daemon is stopped first, then the tmux
 // server with its panes, then the folder. If the doctor itself is killed with
-// SIGKILL, the guard of internal/lab removes server and folder; on Linux the
-// kernel ends the daemon with its parent, and elsewhere the daemon ends itself
-// when it finds its lock file gone, within five seconds.
+// SIGKILL once the lab stands, the guard of internal/lab removes server and
+// folder; on Linux the kernel ends the daemon with its parent, and elsewhere the
+// daemon ends itself when it finds its lock file gone, within five seconds.
 //
 // # When a check does not answer
 //

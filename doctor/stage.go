@@ -211,6 +211,9 @@ func (s *stage) remains(closing error) Finding {
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		return fail("rm -r "+dir, "%s is still there", dir)
 	}
+	if s.daemon != nil && lives(s.daemon.Process.Pid) {
+		return fail(fmt.Sprintf("kill -9 %d", s.daemon.Process.Pid), "the lab's daemon is still there")
+	}
 	for until := time.Now().Add(2 * time.Second); s.server > 0 && lives(s.server); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			return fail(fmt.Sprintf("kill %d", s.server), "the private tmux server (pid %d) is still there", s.server)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +13,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"arkamsg/internal/sqlite"
+	"arkamsg/journal"
 )
 
 func TestMain(m *testing.M) {
@@ -38,6 +44,8 @@ func TestScripts(t *testing.T) {
 			"agent":      agent,
 			"pane":       pane,
 			"eventually": eventually,
+			"sql":        statement,
+			"mark":       mark,
 		},
 	})
 }
@@ -99,6 +107,33 @@ func pane(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("tmux: %v\n%s", err, out)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out), 0o600))
+}
+
+// sql STATEMENT runs it on the journal, as somebody with an SQLite shell would.
+func statement(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sql STATEMENT")
+	}
+	db, err := sqlite.Open(context.Background(), filepath.Join(ts.Getenv("ARKA_HOME"), "journal.db"), sqlite.Options{})
+	ts.Check(err)
+	err = db.Write(context.Background(), func(tx *sqlite.Tx) error { _, err := tx.Exec(args[0]); return err })
+	ts.Check(errors.Join(err, db.Close()))
+}
+
+// mark SESSION ID leaves the mark of a submitted message in the session's pane,
+// as a delivery that nobody recorded would.
+func mark(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mark SESSION ID")
+	}
+	j, err := journal.Open(context.Background(), ts.Getenv("ARKA_HOME"), journal.Options{ReadOnly: true})
+	ts.Check(err)
+	rec, err := j.Get(context.Background(), journal.MessageID(args[1]))
+	ts.Check(errors.Join(err, j.Close()))
+	out, err := tmux(ts, "set-option", "-p", "-t", "="+args[0]+":", fmt.Sprintf("@arkamsg_%s_%d", j.ID(), rec.ID), "s1")
+	if err != nil {
+		ts.Fatalf("tmux: %v\n%s", err, out)
+	}
 }
 
 func tmux(ts *testscript.TestScript, args ...string) (string, error) {

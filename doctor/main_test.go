@@ -20,10 +20,16 @@ import (
 	"arkamsg/sessions"
 )
 
-// Under an agent's name the test binary is the stand-in.
+// Under an agent's name the test binary is the stand-in; with parentEnv, a parent.
 func TestMain(m *testing.M) {
 	if slices.Contains([]string{"codex", "generic"}, filepath.Base(os.Args[0])) {
 		os.Exit(standin.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if os.Getenv(parentEnv) != "" {
+		if err := beParent(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	code := m.Run()
 	if builtIn != "" {

@@ -132,7 +132,7 @@ func (p *program) competenceCheck(c *cli.Context, s *competences.Service) error 
 	if err != nil {
 		return err
 	}
-	data, err := p.readInput(name)
+	data, err := p.readInput(c.Context, name)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *program) competencePersist(c *cli.Context, s *competences.Service) erro
 	if err != nil {
 		return err
 	}
-	data, err := p.readInput(name)
+	data, err := p.readInput(c.Context, name)
 	if err != nil {
 		return err
 	}

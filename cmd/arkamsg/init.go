@@ -111,7 +111,7 @@ func (p *program) offerSessions(ctx context.Context, in *config.Init) error {
 		return nil
 	}
 	fmt.Fprintln(p.stderr, "Which role lives in each session? Empty: it is never typed into.")
-	answers := bufio.NewScanner(p.stdin)
+	answers := bufio.NewScanner(p.input(ctx))
 	for _, s := range list {
 		if err := p.ask(answers, s.Name, in.Allow); err != nil {
 			return err

@@ -133,7 +133,7 @@ func (p *program) push(ctx context.Context, room *notifyd.Mailroom, o pushOption
 	if o.chat != "" {
 		envs, err = p.chatEnvelope(room, o)
 	} else {
-		envs, err = p.readEnvelopes(o.envelope)
+		envs, err = p.readEnvelopes(ctx, o.envelope)
 	}
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (p *program) push(ctx context.Context, room *notifyd.Mailroom, o pushOption
 }
 
 func (p *program) pushMessage(ctx context.Context, room *notifyd.Mailroom, o pushOptions) error {
-	text, err := p.messageText(o)
+	text, err := p.messageText(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (p *program) pushMessage(ctx context.Context, room *notifyd.Mailroom, o pus
 
 // messageText is --message, or standard input when it was asked for or is not a
 // keyboard.
-func (p *program) messageText(o pushOptions) (string, error) {
+func (p *program) messageText(ctx context.Context, o pushOptions) (string, error) {
 	if o.hasText && !o.dash {
 		return o.text, nil
 	}
@@ -172,7 +172,7 @@ func (p *program) messageText(o pushOptions) (string, error) {
 		return "", errkind.New(errkind.Invalid, "the message has no text").
 			WithHint("add --message TEXT, or '-' to type it and end with Ctrl-D")
 	}
-	text, err := io.ReadAll(io.LimitReader(p.stdin, messaging.MaxMessageBytes+1))
+	text, err := io.ReadAll(io.LimitReader(p.input(ctx), messaging.MaxMessageBytes+1))
 	if err != nil {
 		return "", fmt.Errorf("standard input: %w", err)
 	}
@@ -189,8 +189,8 @@ func (p *program) chatEnvelope(room *notifyd.Mailroom, o pushOptions) ([]messagi
 
 // readEnvelopes reads one envelope per line, or a single one over several
 // lines. All bad ones are reported at once, each with its line.
-func (p *program) readEnvelopes(name string) ([]messaging.Envelope, error) {
-	data, err := p.readInput(name)
+func (p *program) readEnvelopes(ctx context.Context, name string) ([]messaging.Envelope, error) {
+	data, err := p.readInput(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +225,8 @@ func (p *program) readEnvelopes(name string) ([]messaging.Envelope, error) {
 // maxBatch bounds what --envelope reads.
 const maxBatch = 64 << 20
 
-func (p *program) readInput(name string) ([]byte, error) {
-	in := p.stdin
+func (p *program) readInput(ctx context.Context, name string) ([]byte, error) {
+	in := p.input(ctx)
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

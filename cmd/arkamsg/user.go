@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ func (p *program) onUser(fn func(*cli.Context, *clients.Store, string, string) e
 		if err != nil {
 			return err
 		}
-		password, err := p.password()
+		password, err := p.password(c.Context)
 		if err != nil {
 			return err
 		}
@@ -53,9 +54,9 @@ func (p *program) onUser(fn func(*cli.Context, *clients.Store, string, string) e
 
 // password is typed twice without echo on a terminal, else the first line of
 // standard input.
-func (p *program) password() (string, error) {
+func (p *program) password(ctx context.Context) (string, error) {
 	if !terminal(p.stdin) {
-		line, err := bufio.NewReader(io.LimitReader(p.stdin, 4096)).ReadString('\n')
+		line, err := bufio.NewReader(io.LimitReader(p.input(ctx), 4096)).ReadString('\n')
 		if err != nil && err != io.EOF {
 			return "", err
 		}

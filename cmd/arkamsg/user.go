@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -62,20 +63,39 @@ func (p *program) password(ctx context.Context) (string, error) {
 		}
 		return strings.TrimRight(line, "\r\n"), nil
 	}
-	first, err := p.askHidden("Password: ")
+	first, err := p.askHidden(ctx, "Password: ")
 	if err != nil {
 		return "", err
 	}
-	second, err := p.askHidden("Again: ")
+	second, err := p.askHidden(ctx, "Again: ")
 	if err == nil && first != second {
 		err = errkind.New(errkind.Invalid, "the two passwords differ")
 	}
 	return first, err
 }
 
-func (p *program) askHidden(prompt string) (string, error) {
+// askHidden reads without echo. Ctrl-C gives the terminal its echo back.
+func (p *program) askHidden(ctx context.Context, prompt string) (string, error) {
+	fd := int(os.Stdin.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
 	fmt.Fprint(p.stderr, prompt)
 	defer fmt.Fprintln(p.stderr)
-	typed, err := term.ReadPassword(int(os.Stdin.Fd()))
-	return string(typed), err
+	type result struct {
+		typed []byte
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		typed, err := term.ReadPassword(fd)
+		done <- result{typed, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+	case r := <-done:
+		return string(r.typed), r.err
+	}
 }

@@ -27,7 +27,7 @@
 // a fence fell. `make fault` (ARKA_LONG=1) repeats them until a rate can be
 // named: zero failures in N tries bounds the true rate at about 3/N. It prints
 // one table and the seed; ARKA_SEED=… repeats every choice that was made here,
-// though not the scheduler's.
+// though not the scheduler's. ARKA_LONG=0.1 is a tenth of it.
 //
 // The program is built from the tree, with the race detector when the tests
 // have it; ARKA_BIN names another binary to try instead.

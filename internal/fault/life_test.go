@@ -96,6 +96,7 @@ func TestStoppedAtOnce(t *testing.T) {
 		}
 	})
 	d = s.daemon()
+	s.clearDraft(patient)
 	s.drained(d)
 	s.verdict()
 }

@@ -15,17 +15,20 @@ import (
 	"arkamsg/internal/standin"
 )
 
-// long reports whether the long form was asked for; it is the only place that
-// reads the variable.
-func long() bool { return os.Getenv("ARKA_LONG") != "" }
+// scale is 0 for the short form and 1 for the long one (ARKA_LONG=1); a fraction
+// runs a part of the long form. It is the only place that reads the variable.
+var scale = sync.OnceValue(func() float64 {
+	v := os.Getenv("ARKA_LONG")
+	if f, err := strconv.ParseFloat(v, 64); err == nil && f > 0 && f < 1 {
+		return f
+	}
+	return float64(min(1, len(v)))
+})
+
+func long() bool { return scale() > 0 }
 
 // size is how often something is tried.
-func size(short, extended int) int {
-	if long() {
-		return extended
-	}
-	return short
-}
+func size(short, extended int) int { return max(short, int(scale()*float64(extended))) }
 
 // seed is one for the whole run; each scenario draws from its own stream of it,
 // so that one scenario can be repeated alone.

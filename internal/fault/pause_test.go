@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -136,8 +137,27 @@ func TestHungPane(t *testing.T) {
 			}
 		}
 	})
+	s.clearDraft(patient)
 	s.drained(d)
 	s.verdict()
+}
+
+// clearDraft does once what the runbook asks of a person when an agent hung
+// with our text in its composer: the message was reported indeterminate, the
+// next one waits for the composer to be cleared.
+func (s *stage) clearDraft(role string) {
+	s.Helper()
+	drafted := func() bool {
+		sum, err := s.room.Journal.Summary(context.Background())
+		s.check(err)
+		return slices.ContainsFunc(sum.Waiting, func(w journal.Waiting) bool {
+			return w.Lane == lane(role) && w.Reason == journal.ReasonHumanDraft
+		})
+	}
+	eventually(patience, func() bool { return s.idle() || drafted() })
+	if !s.idle() {
+		s.tmux("send-keys", "-t", "="+session(role)+":", "C-u")
+	}
 }
 
 func lane(role string) journal.Lane { return journal.Lane("pane:" + session(role)) }

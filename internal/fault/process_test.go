@@ -72,7 +72,8 @@ func (t *tape) String() string {
 func spawn(t testing.TB, env []string, name string, args ...string) *proc {
 	t.Helper()
 	p := &proc{cmd: exec.Command(name, args...), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), env...)
+	// The race detector would add a second to every exit.
+	p.cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -81,7 +82,12 @@ func spawn(t testing.TB, env []string, name string, args ...string) *proc {
 		_ = p.cmd.Wait() // the state tells
 		close(p.done)
 	}()
-	t.Cleanup(p.kill)
+	t.Cleanup(func() {
+		p.kill()
+		if said := p.said.String(); strings.Contains(said, "DATA RACE") || strings.Contains(said, "panic:") {
+			t.Errorf("%v:\n%s", p.cmd.Args, said)
+		}
+	})
 	return p
 }
 

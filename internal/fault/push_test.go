@@ -12,20 +12,20 @@ import (
 // pushLabels are the steps of a push, in the order in which it passes them, and
 // how often.
 var pushLabels = []point{
-	{"durable:after-temp", 2},
-	{"durable:after-link", 2},
-	{"durable:before-dirsync", 2},
-	{"messaging:after-intent", 1},
-	{"messaging:before-publish", 1},
-	{"messaging:after-publish", 1},
-	{"notifyd:after-publish", 1},
-	{"journal:begun", 1},
-	{"journal:written", 1},
-	{"journal:before-commit", 1},
-	{"journal:committed", 1},
-	{"journal:head-written", 1},
-	{"notifyd:after-append", 1},
-	{"messaging:before-done", 1},
+	{"durable:after-temp", 1, 2},
+	{"durable:after-link", 1, 2},
+	{"durable:before-dirsync", 1, 2},
+	{"messaging:after-intent", 1, 1},
+	{"messaging:before-publish", 1, 1},
+	{"messaging:after-publish", 1, 1},
+	{"notifyd:after-publish", 1, 1},
+	{"journal:begun", 1, 1},
+	{"journal:written", 1, 1},
+	{"journal:before-commit", 1, 1},
+	{"journal:committed", 1, 1},
+	{"journal:head-written", 1, 1},
+	{"notifyd:after-append", 1, 1},
+	{"messaging:before-done", 1, 1},
 }
 
 // A push is killed at each of its steps. Half of them are repeated with the same
@@ -69,7 +69,7 @@ func (s *stage) killPushes(rounds int) map[string]int {
 		p := pushLabels[i%len(pushLabels)]
 		id := pushID(s.sent)
 		s.sent++
-		push := s.pushOnce(id, arm(p.label, 1+s.rng.IntN(p.passes)))
+		push := s.pushOnce(id, arm(p.label, p.from+s.rng.IntN(p.passes)))
 		if !push.endsWithin(patience) {
 			s.Fatalf("push does not end at %s", p.label)
 		}

@@ -3,7 +3,6 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 )
 
 // digest is a link of a chain: each covers the link before it and every field
@@ -17,38 +16,34 @@ type link struct {
 	hash digest
 }
 
-// hasher writes fields unambiguously: numbers in 8 bytes, the rest with its
+// hasher gathers fields unambiguously: numbers in 8 bytes, the rest with its
 // length first.
-type hasher struct{ hash.Hash }
+type hasher struct{ buf []byte }
 
-func newHasher(domain string, prev digest) hasher {
-	h := hasher{sha256.New()}
+func newHasher(domain string, prev digest, room int) *hasher {
+	h := &hasher{make([]byte, 0, 256+room)}
 	h.text(domain)
-	h.Write(prev[:])
+	h.buf = append(h.buf, prev[:]...)
 	return h
 }
 
-func (h hasher) num(v int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(v))
-	h.Write(b[:])
-}
+func (h *hasher) num(v int64) { h.buf = binary.BigEndian.AppendUint64(h.buf, uint64(v)) }
 
-func (h hasher) bytes(b []byte) {
+func (h *hasher) bytes(b []byte) {
 	h.num(int64(len(b)))
-	h.Write(b)
+	h.buf = append(h.buf, b...)
 }
 
-func (h hasher) text(s string) { h.bytes([]byte(s)) }
-
-func (h hasher) sum() (d digest) {
-	h.Sum(d[:0])
-	return d
+func (h *hasher) text(s string) {
+	h.num(int64(len(s)))
+	h.buf = append(h.buf, s...)
 }
+
+func (h *hasher) sum() digest { return sha256.Sum256(h.buf) }
 
 // hashEvent is the digest of an event row.
 func hashEvent(prev digest, e Event) digest {
-	h := newHasher("event/1", prev)
+	h := newHasher("event/1", prev, len(e.Body))
 	h.num(int64(e.ID))
 	h.text(string(e.MessageID))
 	h.text(string(e.Kind))
@@ -62,7 +57,7 @@ func hashEvent(prev digest, e Event) digest {
 
 // hashTransition is the digest of a transition row.
 func hashTransition(prev digest, t transition) digest {
-	h := newHasher("transition/1", prev)
+	h := newHasher("transition/1", prev, len(t.detail)+len(t.evidence)+len(t.result))
 	for _, v := range []int64{t.seq, int64(t.event), t.n, t.at, int64(t.attempt), int64(t.fence), int64(t.term), bit(t.result != nil)} {
 		h.num(v)
 	}
@@ -76,7 +71,7 @@ func hashTransition(prev digest, t transition) digest {
 // bodyDigest is what an archived id remembers of its event, to tell a repeat
 // from a conflict.
 func bodyDigest(k Kind, body []byte) digest {
-	h := newHasher("body/1", digest{})
+	h := newHasher("body/1", digest{}, len(body))
 	h.text(string(k))
 	h.bytes(body)
 	return h.sum()

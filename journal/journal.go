@@ -44,6 +44,7 @@ type Journal struct {
 	clock   Clock
 	log     *slog.Logger
 	damage  error
+	known   link // a committed end of the chain of events; guarded by the writer's lock
 }
 
 // Open opens the journal of a home, creating it in an empty one. It refuses

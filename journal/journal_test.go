@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,4 +258,37 @@ func TestArchivedEventsAreStillFoundAndUnique(t *testing.T) {
 	check(t, j.Rebuild(ctx))
 	verifyClean(t, j)
 	check(t, j.Backup(ctx, t.TempDir()+"/copy.db"))
+}
+
+// TestFailedCallersLeaveNoTraceInTheHead: callers that append and then fail share
+// transactions with others that do not.
+func TestFailedCallersLeaveNoTraceInTheHead(t *testing.T) {
+	j, clock := openTest(t)
+	no := errors.New("no")
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 30 {
+				err := j.Update(context.Background(), func(tx *Tx) error {
+					if _, err := tx.Append(note(fmt.Sprint(w, "-", i), fmt.Sprint("lane", w))); err != nil {
+						return err
+					}
+					if _, err := tx.Claim(Lane(fmt.Sprint("lane", w)), "h", time.Minute, 0); err != nil && !errors.Is(err, ErrNoWork) {
+						return err
+					}
+					if (i+w)%3 == 0 {
+						return no
+					}
+					return nil
+				})
+				if err != nil && !errors.Is(err, no) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	verifyClean(t, j)
+	check(t, j.Close())
+	verifyClean(t, openIn(t, j.home, clock))
 }

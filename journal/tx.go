@@ -57,15 +57,20 @@ func (tx *Tx) settle() {
 	if tx.events == nil && tx.transitions == nil {
 		return
 	}
-	tx.sql.OnCommit(func() { tx.j.head.note(tx.events, tx.transitions, tx.appended) })
+	events, transitions := tx.events, tx.transitions // as they are now: a later caller may still roll back
+	tx.sql.OnCommit(func() {
+		if events != nil {
+			tx.j.known = *events
+		}
+		tx.j.head.note(events, transitions, tx.appended)
+	})
 }
 
 // ends are the ends of both chains, each known once somebody asked. The callers
-// that share a transaction share them.
+// that share a transaction share them; a link, once set, is never changed.
 type ends struct {
 	events      *link
 	transitions *link
-	archives    bool // something was archived once; known with events
 }
 
 func endsOf(stx *sqlite.Tx) *ends {
@@ -83,8 +88,7 @@ func (tx *Tx) eventTail() error {
 		return nil
 	}
 	l, b := link{}, []byte(nil)
-	err := tx.sql.QueryRow(`SELECT id, hash, EXISTS(SELECT 1 FROM archived) FROM event ORDER BY id DESC LIMIT 1`).
-		Scan(&l.seq, &b, &tx.archives)
+	err := tx.sql.QueryRow(`SELECT id, hash FROM event ORDER BY id DESC LIMIT 1`).Scan(&l.seq, &b)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}

@@ -276,7 +276,7 @@ func (tx *Tx) record(t transition, k Kind, test bool) (seq int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	*tx.transitions = link{t.seq, d}
+	tx.transitions = &link{t.seq, d}
 	return t.seq, tx.count(countersOfStep(k, test, t.step, t.reason))
 }
 

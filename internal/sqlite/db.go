@@ -41,6 +41,7 @@ type DB struct {
 	group     group      // callers of Write, see write.go
 	writerMu  sync.Mutex // held by the leader of a group
 	writer    *sql.Conn
+	raw       *sqlite3.SQLiteConn // the same connection; see DB.exec
 	writerDB  *sql.DB
 	identity  identity
 	poisoned  atomic.Pointer[errkind.Error]
@@ -108,7 +109,7 @@ func (db *DB) dropWriter() error {
 		return nil
 	}
 	err := errors.Join(db.writer.Close(), db.writerDB.Close())
-	db.writer, db.writerDB = nil, nil
+	db.writer, db.raw, db.writerDB = nil, nil, nil
 	return err
 }
 

@@ -3,6 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+
+	"arkamsg/internal/errkind"
 )
 
 // Tx is a transaction in hand. It must not outlive the function it was given to.
@@ -20,8 +23,29 @@ type Tx struct {
 
 // Exec runs one statement. Statements are prepared once per connection.
 func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
-	res, err := tx.conn.ExecContext(tx.ctx, query, args...)
+	if !tx.writes {
+		res, err := tx.conn.ExecContext(tx.ctx, query, args...)
+		return res, tx.explain(err)
+	}
+	named, err := namedValues(args)
+	if err != nil {
+		return nil, err
+	}
+	res, err := tx.db.raw.ExecContext(tx.ctx, query, named)
 	return res, tx.explain(err)
+}
+
+// namedValues converts arguments as database/sql does.
+func namedValues(args []any) ([]driver.NamedValue, error) {
+	named := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		v, err := driver.DefaultParameterConverter.ConvertValue(a)
+		if err != nil {
+			return nil, errkind.New(errkind.Internal, "argument %d", i+1).Wrap(err)
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return named, nil
 }
 
 // Query runs a statement that returns rows; close them before the next write.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -285,8 +286,11 @@ func (db *DB) unknown(op string, err error) error {
 	return out
 }
 
-func (db *DB) exec(stmt string) error {
-	_, err := db.writer.ExecContext(context.Background(), stmt)
+// exec runs a statement on the writer's driver connection itself: database/sql
+// in between would cost as much again, and its locks serve nobody here, because
+// only the leader of a group uses this connection.
+func (db *DB) exec(stmt string, args ...driver.NamedValue) error {
+	_, err := db.raw.ExecContext(context.Background(), stmt, args)
 	return err
 }
 
@@ -303,12 +307,7 @@ func (db *DB) rollback() {
 
 // rolledBack reports whether SQLite has no transaction open.
 func (db *DB) rolledBack() bool {
-	none := true
-	_ = db.writer.Raw(func(c any) error {
-		none = c.(*sqlite3.SQLiteConn).AutoCommit()
-		return nil
-	})
-	return none
+	return db.raw == nil || db.raw.AutoCommit()
 }
 
 // openWriter opens the one writing connection and remembers which files it has.
@@ -323,7 +322,10 @@ func (db *DB) openWriter(ctx context.Context) error {
 	conn, err := openConn(ctx, pool)
 	if err == nil {
 		db.writer, db.writerDB = conn, pool
-		err = db.meetFiles(ctx)
+		err = conn.Raw(func(c any) error {
+			db.raw = c.(*sqlite3.SQLiteConn)
+			return db.meetFiles(ctx)
+		})
 	}
 	if err != nil {
 		_, _ = db.dropWriter(), pool.Close() // the first error is the one to show

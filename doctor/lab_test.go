@@ -168,7 +168,7 @@ func TestAnInterruptedLabLeavesNothing(t *testing.T) {
 		{syscall.SIGINT, "tmux", 130},
 		{syscall.SIGINT, "tmux_server", 130},
 		{syscall.SIGTERM, "tests_apart", 130},
-		{syscall.SIGKILL, "lab", -1},
+		{syscall.SIGKILL, "tmux", -1},
 		{syscall.SIGKILL, "tests_apart", -1},
 	}
 	for _, c := range cases {

@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -26,21 +27,23 @@ type Lab struct {
 	once  sync.Once
 }
 
-// Start makes the folder and its guard. The server itself starts with the first
-// session.
+// Start makes the folder, after its guard, so that there is no instant in which
+// a kill would leave it behind. The server itself starts with the first session.
 func Start() (*Lab, error) {
-	dir, err := os.MkdirTemp("", "arkamsg-lab-") // short: a socket's path is bounded to 107 bytes
-	if err != nil {
+	name := "arkamsg-lab-" + strings.ToLower(rand.Text()[:10]) // short: a socket's path is bounded to 107 bytes
+	l := &Lab{dir: filepath.Join(os.TempDir(), name)}
+	l.guard = exec.Command("/bin/sh", "-c", guardScript, "lab-guard", l.dir)
+	l.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if l.pipe, err = l.guard.StdinPipe(); err != nil {
 		return nil, err
 	}
-	l := &Lab{dir: dir}
-	l.guard = exec.Command("/bin/sh", "-c", guardScript, "lab-guard", dir)
-	l.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if l.pipe, err = l.guard.StdinPipe(); err == nil {
-		err = l.guard.Start()
+	if err := l.guard.Start(); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		_ = os.RemoveAll(dir)
+	if err := os.Mkdir(l.dir, 0o700); err != nil {
+		_ = l.guard.Process.Kill() // it must not remove what is not ours
+		_ = l.guard.Wait()
 		return nil, err
 	}
 	return l, nil
@@ -48,8 +51,16 @@ func Start() (*Lab, error) {
 
 // guardScript waits for the end of its input. Programs that are still dying may
 // write once more into the folder, so it is removed until it is gone.
-const guardScript = `cat >/dev/null
-tmux -S "$1/tmux" kill-server 2>/dev/null
+//
+// A client that was starting the server when we were killed may come too late
+// for the first kill-server. After the rename no new server finds the folder,
+// and one that got there first is still reached by its socket.
+const guardScript = `[ "$(cat)" = closed ] && tries=1 || tries=40
+mv -- "$1" "$1-" 2>/dev/null && set -- "$1-"
+while [ $tries -gt 0 ]; do
+	tmux -S "$1/tmux" kill-server 2>/dev/null
+	tries=$((tries-1)); [ $tries -gt 0 ] && sleep 0.05
+done
 n=0
 while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf -- "$1" 2>/dev/null; n=$((n+1)); [ -e "$1" ] && sleep 0.05; done
 [ ! -e "$1" ]`
@@ -66,6 +77,7 @@ func (l *Lab) Close() error {
 	var err error
 	l.once.Do(func() {
 		l.resume()
+		_, _ = io.WriteString(l.pipe, "closed")
 		_ = l.pipe.Close()
 		err = l.guard.Wait()
 	})

@@ -31,7 +31,13 @@ func deliverMain(args []string) int {
 	if err != nil {
 		return 2
 	}
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	end, again := time.After(2*time.Minute), time.Tick(10*time.Millisecond)
+	for {
+		select {
+		case <-end:
+			return 3 // the test that started us is gone
+		case <-again:
+		}
 		t, err := s.Pin(context.Background(), sessions.Name(o.Session))
 		if err != nil {
 			continue
@@ -47,7 +53,6 @@ func deliverMain(args []string) int {
 			return 0
 		}
 	}
-	return 3 // the test that started us is gone
 }
 
 // child starts a process for the order; label arms a crash point.

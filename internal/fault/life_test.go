@@ -34,6 +34,22 @@ func TestOneDaemon(t *testing.T) {
 	s.certain()
 }
 
+// A daemon killed while forking leaves a child that holds its lock until the
+// child's exec. Here the test is that child.
+func TestLockOfADyingDaemon(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "lock let go late", "A")
+	held, err := os.OpenFile(s.home.Lock(), os.O_CREATE|os.O_RDWR, 0o600)
+	s.check(err)
+	s.check(syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
+	d := s.daemon()
+	eventually(400*time.Millisecond, d.ended)
+	s.check(held.Close())
+	if !d.awaitReady(s) {
+		t.Errorf("the start was refused:\n%s", d.said.String())
+	}
+}
+
 // SIGTERM finishes the step in hand: afterwards nothing stands half typed in a
 // pane, and all that was submitted is recorded.
 func TestStoppedPolitely(t *testing.T) {

@@ -99,6 +99,14 @@ func NewDaemon(room *Mailroom, opts Options) (*Daemon, error) {
 	return d, nil
 }
 
+// Term is the term of the lease that Run holds; 0 before it has one.
+func (d *Daemon) Term() journal.Term {
+	if d == nil || d.office == nil {
+		return 0
+	}
+	return d.office.term
+}
+
 // Run takes the lock and the lease and works until ctx ends or the office is
 // lost. When it returns, nothing that it started is alive; nil means that it
 // was asked to stop.

@@ -56,12 +56,12 @@ openapi-lint: build ## lint the OpenAPI document that the daemon serves (needs n
 	@$(REDOCLY) lint --config internal/httpapi/openapi/redocly.yaml bin/openapi.json
 
 .PHONY: test
-test: bin/tools/gate ## run every test with the race detector; a skipped test fails
+test: deps bin/tools/gate ## run every test with the race detector; a skipped test fails
 	@$(GO) -C tools test ./...
 	@$(GO) test -race -timeout 10m -json $(PACKAGES) | bin/tools/gate
 
 .PHONY: fault
-fault: bin/tools/gate ## the long form: kills, pauses and full disks, with a table and the seed that repeats it
+fault: deps bin/tools/gate ## the long form: kills, pauses and full disks, with a table and the seed that repeats it
 	@ARKA_LONG=1 $(GO) test -count=1 -timeout 120m -json $(PACKAGES) | bin/tools/gate -show '$(SHOW)'
 
 .PHONY: bench

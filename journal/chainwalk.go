@@ -60,7 +60,7 @@ func (tx *Tx) newWalker(r *Report, chain, column string, after int64) (*walker, 
 	if err := tx.loadAnchors(w); err != nil {
 		return nil, err
 	}
-	err := tx.sql.QueryRow(`SELECT accepted_` + chain + ` FROM journal`).Scan(&w.accepted)
+	err := tx.sql.QueryRow(`SELECT coalesce((SELECT accepted_` + chain + ` FROM journal), 0)`).Scan(&w.accepted)
 	if err != nil || after <= 0 || w.insideAnchor(after) {
 		return w, err
 	}

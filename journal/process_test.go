@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,11 @@ const childEnv = "ARKA_TEST_CHILD"
 func TestMain(m *testing.M) {
 	if part := os.Getenv(childEnv); part != "" {
 		os.Exit(play(part, os.Args[1:]))
+	}
+	if !long() { // the default of 100 takes half a minute under -race
+		if err := flag.Set("rapid.checks", "30"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

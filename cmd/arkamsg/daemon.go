@@ -21,11 +21,7 @@ func (p *program) daemonVerb() *cli.Command {
 			"standard error once it answers on <home>/arkamsg.sock. One daemon per home.\n" +
 			"Changes of arka.yaml take effect without a restart.",
 		Action: func(c *cli.Context) error {
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			file, err := p.load(home)
+			home, file, err := p.configuration(c)
 			if err != nil {
 				return err
 			}

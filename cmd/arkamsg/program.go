@@ -131,6 +131,16 @@ func (p *program) home(c *cli.Context) (config.Home, error) {
 	return config.Find(c.String("home"), wd, p.getenv)
 }
 
+// configuration is the home that is meant and what its arka.yaml says.
+func (p *program) configuration(c *cli.Context) (config.Home, *config.File, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return "", nil, err
+	}
+	file, err := p.load(home)
+	return home, file, err
+}
+
 // load reads the home's configuration, with what the environment overrides.
 func (p *program) load(home config.Home) (*config.File, error) {
 	file, err := config.Load(home)
@@ -152,11 +162,7 @@ func (p *program) looking(c *cli.Context, fn func(*notifyd.Mailroom) error) erro
 }
 
 func (p *program) with(c *cli.Context, opts notifyd.OpenOptions, fn func(*notifyd.Mailroom) error) error {
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	file, err := p.load(home)
+	home, file, err := p.configuration(c)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,7 @@ func (p *program) sessionsVerb() *cli.Command {
 			"a message and the pane right now. Looks only; nothing is typed.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object per line"}},
 		Action: func(c *cli.Context) error {
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			file, err := p.load(home)
+			_, file, err := p.configuration(c)
 			if err != nil {
 				return err
 			}

@@ -46,100 +46,161 @@ type entry struct {
 // appended in the order of their ids, under a lock on the file that other
 // processes respect; what a crash tore or left out is put right by the next
 // export, and nothing before the end of the file is ever touched.
+//
+// The incomplete learnings go first, so that an audit file which reaches a line
+// tells that the other file does too; behind notes that this once failed.
 type exporter struct {
 	root *os.Root
 	db   *sqlite.DB
 	log  *slog.Logger
 
-	mu   *sync.Mutex
-	upTo int64 // every line up to this id was exported by us
+	mu     *sync.Mutex
+	upTo   int64 // every line up to this id was exported by us
+	behind bool
+	ends   map[string]end // by file
 }
 
-// exports pairs a file with the column it copies.
-var exports = []struct{ file, query string }{
-	{auditFile, `SELECT id, line FROM competence_audit WHERE id > ? ORDER BY id`},
-	{incompleteFile, `SELECT id, incomplete FROM competence_audit WHERE incomplete <> '' AND id > ? ORDER BY id`},
+// end is how a file was left: when it is still so, its last line is known.
+type end struct {
+	file os.FileInfo
+	size int64
+	id   int64
 }
 
-// catchUp exports whatever the files lack. A caller whose line (id) another
-// one has exported meanwhile is done at once.
-func (e *exporter) catchUp(ctx context.Context, id int64) error {
+// export is a file and the column that it copies.
+type export struct{ file, query string }
+
+var (
+	incompleteExport = export{incompleteFile, `SELECT id, incomplete FROM competence_audit WHERE incomplete <> '' AND id > ? ORDER BY id`}
+	auditExport      = export{auditFile, `SELECT id, line FROM competence_audit WHERE id > ? ORDER BY id`}
+	exports          = []export{incompleteExport, auditExport}
+)
+
+// recorded is a row of the audit that was just committed.
+type recorded struct {
+	id               int64
+	line, incomplete []byte
+}
+
+// add exports a row. When its line is the next one of the audit file and the
+// only one, nothing is asked of the database. A caller whose line another one
+// has exported meanwhile is done at once.
+func (e *exporter) add(ctx context.Context, r recorded) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if id > 0 && id <= e.upTo {
+	if r.id <= e.upTo {
 		return nil
 	}
-	var errs []error
-	for _, x := range exports {
-		last, err := e.export(ctx, x.file, x.query)
-		errs = append(errs, err)
-		if err == nil && x.file == auditFile {
-			id = max(id, last)
+	if len(r.incomplete) == 0 && !e.behind {
+		if added, err := e.addNext(r); added || err != nil {
+			return err
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	return e.copyAll(ctx)
+}
+
+func (e *exporter) addNext(r recorded) (added bool, err error) {
+	f, last, err := e.open(auditFile)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if last != r.id-1 {
+		return false, nil
+	}
+	return true, e.extend(f, auditFile, append(r.line, '\n'), r.id)
+}
+
+// catchUp exports whatever the files lack.
+func (e *exporter) catchUp(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.copyAll(ctx)
+}
+
+func (e *exporter) copyAll(ctx context.Context) error {
+	incomplete := e.copy(ctx, incompleteExport)
+	e.behind = incomplete != nil
+	return errors.Join(incomplete, e.copy(ctx, auditExport))
+}
+
+func (e *exporter) copy(ctx context.Context, x export) error {
+	f, last, err := e.open(x.file)
+	if err != nil {
 		return err
 	}
-	e.upTo = max(e.upTo, id)
+	defer f.Close()
+	missing, last, err := e.missing(ctx, x.query, last)
+	if err != nil {
+		return err
+	}
+	return e.extend(f, x.file, missing, last)
+}
+
+// extend appends lines of which the last one has this id, durably.
+func (e *exporter) extend(f *os.File, name string, lines []byte, id int64) error {
+	if len(lines) > 0 {
+		crash.At("competences:before-export")
+		if _, err := f.Write(lines); err != nil {
+			return err
+		}
+		crash.At("competences:export-written")
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	e.ends[name] = end{info, info.Size(), id}
+	if name == auditFile {
+		e.upTo = max(e.upTo, id)
+	}
 	return nil
 }
 
-func (e *exporter) export(ctx context.Context, name, query string) (last int64, err error) {
-	f, err := e.open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	if last, err = lastID(f); err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	missing, last, err := e.missing(ctx, query, last)
-	if err != nil || len(missing) == 0 {
-		return last, err
-	}
-	crash.At("competences:before-export")
-	if _, err := f.Write(missing); err != nil {
-		return 0, err
-	}
-	crash.At("competences:export-written")
-	return last, f.Sync()
-}
-
-// open opens or creates an export, takes its lock and cuts a torn last line.
-// Closing the file lets the lock go.
-func (e *exporter) open(name string) (*os.File, error) {
+// open opens or creates an export, takes its lock, cuts a torn last line and
+// returns the id of the last whole one. Closing the file lets the lock go.
+func (e *exporter) open(name string) (f *os.File, last int64, err error) {
 	fresh := false
-	f, err := e.root.OpenFile(name, os.O_RDWR|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	f, err = e.root.OpenFile(name, os.O_RDWR|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		fresh = true
 		f, err = e.root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := e.ready(f, name, fresh); err != nil {
-		return nil, errors.Join(err, f.Close())
+	if last, err = e.ready(f, name, fresh); err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
-	return f, nil
+	return f, last, nil
 }
 
-func (e *exporter) ready(f *os.File, name string, fresh bool) error {
+func (e *exporter) ready(f *os.File, name string, fresh bool) (last int64, err error) {
+	if err := flock(f); err != nil {
+		return 0, err
+	}
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return errkind.New(errkind.Refused, "%s/%s is not a regular file", Folder, name)
+		return 0, errkind.New(errkind.Refused, "%s/%s is not a regular file", Folder, name)
 	}
-	if err := flock(f); err != nil {
-		return err
+	if known, ok := e.ends[name]; ok && known.size == info.Size() && os.SameFile(known.file, info) {
+		return known.id, nil
 	}
 	if fresh {
 		if err := durable.SyncDir(e.root, "."); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return cutTornLine(f)
+	if err := cutTornLine(f); err != nil {
+		return 0, err
+	}
+	return lastID(f)
 }
 
 func flock(f *os.File) error {

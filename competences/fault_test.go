@@ -2,6 +2,7 @@ package competences
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -251,6 +252,47 @@ func TestExportsAreRepaired(t *testing.T) {
 	}
 }
 
+// TestExportThatFailedIsCaughtUp: a persist is kept although its export cannot
+// be written, and the next one writes both lines.
+func TestExportThatFailedIsCaughtUp(t *testing.T) {
+	for _, name := range []string{auditFile, incompleteFile} {
+		f := start(t, t.TempDir(), Settings{})
+		path := filepath.Join(f.home, Folder, name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.PersistLocal(bg, body("M1", "Sans export", persistID(), partialEvery(0))); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if problems, err := f.CheckExports(bg); err == nil && len(problems) == 0 {
+			t.Errorf("%s: nobody sees that it is missing", name)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.PersistLocal(bg, body("M1", "Avec export", persistID())); err != nil {
+			t.Fatal(err)
+		}
+		f.sound(t)
+	}
+}
+
+// TestTwoWritersShareTheExports: each finds the other's lines at the end.
+func TestTwoWritersShareTheExports(t *testing.T) {
+	home := t.TempDir()
+	writers := []*fixture{start(t, home, Settings{}), start(t, home, Settings{})}
+	for i := range 12 {
+		f := writers[i/2%2]
+		if _, err := f.PersistLocal(bg, body(fmt.Sprintf("M%d", i%3), fmt.Sprintf("Tour %d", i), persistID(), partialEvery(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, half := lineCount(t, writers[0], auditFile), lineCount(t, writers[0], incompleteFile); got != 12 || half != 3 {
+		t.Errorf("%d audit lines, %d incomplete", got, half)
+	}
+	writers[1].sound(t)
+}
+
 // TestTempsOfTheDeadAreSwept and those of the living are not.
 func TestTempsOfTheDeadAreSwept(t *testing.T) {
 	f := start(t, t.TempDir(), Settings{})
@@ -295,7 +337,7 @@ func TestPromotion(t *testing.T) {
 	if _, err := f.Promote(bg, id, Promotion{To: document.Stable, By: "dom", Override: true, Note: "vu au bloc"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.files(t); len(got) != 3 || got[2] != "stable/a_promouvoir.yaml" {
+	if got := f.files(t); len(got) != 2 || got[1] != "stable/a_promouvoir.yaml" {
 		t.Errorf("%v", got)
 	}
 	if err := f.Unlearn(bg, id, "dom", "obsolète"); err != nil {

@@ -1,6 +1,7 @@
 package competences
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -190,21 +191,18 @@ func (s *Service) replay(ctx context.Context, k key, payload [32]byte) (a Answer
 	return a, true, nil
 }
 
-// nameFree looks for the slug in every folder, and for an unlearning. It lets
-// most collisions be answered before anything is written; link(2) has the last
-// word.
+// nameFree looks for the slug in every folder. It lets most collisions be
+// answered before anything is written; link(2) has the last word. An unlearning
+// is the better answer of the two; without a file the write finds it.
 func (s *Service) nameFree(ctx context.Context, id slug.Slug) error {
-	err := s.journal.DB().Read(ctx, func(tx *sqlite.Tx) error { return unlearningBlocks(tx, id) })
-	if err != nil {
-		return asRefusal(err)
-	}
 	for _, folder := range document.Folders {
 		there, err := s.disk.exists(document.File(folder, id))
 		if err != nil {
 			return s.failed("look", err)
 		}
 		if there {
-			return errTaken
+			err := s.journal.DB().Read(ctx, func(tx *sqlite.Tx) error { return unlearningBlocks(tx, id) })
+			return asRefusal(cmp.Or(err, error(errTaken)))
 		}
 	}
 	return nil

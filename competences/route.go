@@ -1,6 +1,7 @@
 package competences
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -37,32 +38,36 @@ func (s *Service) Route(ctx context.Context, t journal.Ticket) error {
 // apply publishes the file and records the answer, or records why not. Its
 // error is a *refusal.Refusal: OUTCOME_UNKNOWN when nothing could be recorded.
 //
-// work is what the event says, when the caller has just prepared it.
+// work is what the event says, when the caller has just prepared it and asked
+// in the transaction that appended it what allowed asks.
 func (s *Service) apply(ctx context.Context, t journal.Ticket, work *prepared) ([]byte, error) {
 	defer s.finished.post()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
-	if work == nil {
+	fresh := work != nil
+	if !fresh {
 		var err error
 		if work, err = fromEvent(t.Event.Body); err != nil {
 			return nil, s.giveUp(ctx, t, key{}, ReasonFault, s.failed("event", err))
 		}
 	}
 	k, d := work.key, work.doc
-	if err := s.allowed(ctx, t, k, d); err != nil {
-		return nil, s.end(ctx, t, k, err)
+	if !fresh {
+		if err := s.allowed(ctx, t, k, d); err != nil {
+			return nil, s.end(ctx, t, k, err)
+		}
 	}
 	if err := s.keep(work, t.Adopted || t.Attempt > 1); err != nil {
 		return nil, s.end(ctx, t, k, err)
 	}
 	crash.At("competences:reloaded")
-	response, id, err := s.record(ctx, t, k, d)
+	response, row, err := s.record(ctx, t, k, d)
 	if err != nil {
 		s.letGo(ctx, t)
 		return nil, unknown(err)
 	}
 	crash.At("competences:recorded")
-	if err := s.audit.catchUp(ctx, id); err != nil {
+	if err := s.audit.add(ctx, row); err != nil {
 		s.log.Error("audit export is behind; it is repaired at the next persist or start", "error", err)
 	}
 	return response, nil
@@ -165,44 +170,36 @@ func (s *Service) allowed(ctx context.Context, t journal.Ticket, k key, d *docum
 	})
 }
 
-// keep puts the document on disk and proves that it can be read back.
+// keep puts the document on disk and reads it back. The bytes are compared:
+// document.Encode proved that these bytes are the document.
 func (s *Service) keep(work *prepared, again bool) error {
 	d := work.doc
 	if err := s.publish(d, work.data, again); err != nil {
 		return err
 	}
 	crash.At("competences:published")
-	back, err := s.reload(d)
-	if err == nil && document.Same(d, back) {
+	name := document.File(d.LearningState, d.ID)
+	back, err := s.disk.read(name)
+	if err == nil && bytes.Equal(back, work.data) {
 		return nil
 	}
-	folder := d.LearningState.Folder()
-	return s.takeBack(folder, &fault{step: roundTrip, err: errors.Join(err, errkind.New(errkind.Damaged, "what was read is not what was written"))}, document.File(d.LearningState, d.ID))
+	return s.takeBack(d.LearningState.Folder(), &fault{step: roundTrip, err: errors.Join(err, errkind.New(errkind.Damaged, "what was read is not what was written"))}, name)
 }
 
 // roundTrip is the step of a file that does not read back as it was written.
 const roundTrip = "round trip"
 
-func (s *Service) reload(d *document.Document) (*document.Document, error) {
-	data, err := s.disk.read(document.File(d.LearningState, d.ID))
-	if err != nil {
-		return nil, err
-	}
-	return document.Decode(data)
-}
-
 // record commits the audit row, the answer and the end of the work together.
-func (s *Service) record(ctx context.Context, t journal.Ticket, k key, d *document.Document) (response []byte, id int64, err error) {
+func (s *Service) record(ctx context.Context, t journal.Ticket, k key, d *document.Document) (response []byte, r recorded, err error) {
 	err = s.journal.Update(ctx, func(tx *journal.Tx) error {
-		if err := tx.SQL().QueryRow(`SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'competence_audit'`).Scan(&id); err != nil {
+		if err := tx.SQL().QueryRow(`SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'competence_audit'`).Scan(&r.id); err != nil {
 			return err
 		}
-		line, incomplete, answer, err := lines(t, d, id)
-		if err != nil {
+		var err error
+		if r.line, r.incomplete, response, err = lines(t, d, r.id); err != nil {
 			return err
 		}
-		response = answer
-		if _, err := tx.SQL().Exec(`INSERT INTO competence_audit(id, key, line, incomplete) VALUES(?,?,?,?)`, id, k[:], string(line), string(incomplete)); err != nil {
+		if _, err := tx.SQL().Exec(`INSERT INTO competence_audit(id, key, line, incomplete) VALUES(?,?,?,?)`, r.id, k[:], string(r.line), string(r.incomplete)); err != nil {
 			return err
 		}
 		if err := closeRow(tx.SQL(), k, t.Event.MessageID, done, "", response); err != nil {
@@ -210,7 +207,7 @@ func (s *Service) record(ctx context.Context, t journal.Ticket, k key, d *docume
 		}
 		return tx.Deliver(t, journal.Outcome{Detail: "competence " + string(d.ID), Result: response})
 	})
-	return response, id, err
+	return response, r, err
 }
 
 // lines renders the audit line, the second line of a partial learning, and the

@@ -95,7 +95,7 @@ func Open(ctx context.Context, home string, j *journal.Journal, auth Authority, 
 	if err := s.openFolders(home); err != nil {
 		return nil, err
 	}
-	s.audit = exporter{root: s.root, db: j.DB(), log: s.log, mu: new(sync.Mutex)}
+	s.audit = exporter{root: s.root, db: j.DB(), log: s.log, mu: new(sync.Mutex), ends: map[string]end{}}
 	return s, nil
 }
 
@@ -147,5 +147,5 @@ func (s *Service) rules() candidate.Rules {
 // completed, and the exports are brought up to the audit. Unfinished persists
 // are the route's.
 func (s *Service) Recover(ctx context.Context) error {
-	return errors.Join(s.sweep(), s.completeAllPromotions(), s.audit.catchUp(ctx, 0))
+	return errors.Join(s.sweep(), s.completeAllPromotions(), s.audit.catchUp(ctx))
 }

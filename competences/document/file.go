@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"os"
 	"path"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -63,12 +64,36 @@ func Check(d *Document, reg *primitives.Registry) []errkind.Problem {
 	return problems
 }
 
-// Encode writes the document, after the schema said yes.
+// Encode writes the document, after the schema said yes, and proves that
+// [Decode] gives the same document back. Whoever finds these very bytes on disk
+// later need not decode them again.
 func Encode(d *Document) ([]byte, error) {
-	if problems := Schema().Validate(mustGeneric(d), nil); len(problems) > 0 {
+	generic := mustGeneric(d)
+	if problems := Schema().Validate(generic, nil); len(problems) > 0 {
 		return nil, errkind.New(errkind.Invalid, "the competence does not fit its schema").WithProblems(problems...)
 	}
-	return strictyaml.Encode(d)
+	data, err := strictyaml.Encode(d)
+	if err != nil {
+		return nil, err
+	}
+	if problems := readsAs(data, generic); len(problems) > 0 {
+		return nil, errkind.New(errkind.Invalid, "the competence would not read back as it is").WithProblems(problems...)
+	}
+	return data, nil
+}
+
+// readsAs reads data by the limits of Decode and compares the tree; a tree that
+// is the document's fits the schema as the document did.
+func readsAs(data []byte, generic any) []errkind.Problem {
+	doc, problems := strictyaml.Parse(data, limits)
+	var tree map[string]any
+	if len(problems) == 0 {
+		problems = doc.Decode(&tree)
+	}
+	if len(problems) == 0 && !reflect.DeepEqual(strictjson.Normal(tree), generic) {
+		problems = []errkind.Problem{{Message: "what is read is not what was written"}}
+	}
+	return problems
 }
 
 // Decode reads a document strictly: bounded, unknown keys refused, schema

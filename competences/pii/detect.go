@@ -36,8 +36,10 @@ func (d *Detector) Token(key string) string {
 	if len(key) > 64 || !d.Clean(key) {
 		return "*"
 	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return escaper.Replace(key)
 }
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 type scan struct {
 	d   *Detector
@@ -108,7 +110,13 @@ func sortedKeys(m map[string]any) []string {
 
 // text returns the types found in one text held by something labelled so.
 func (d *Detector) text(label, text string) []string {
+	if d.marked && plainly(text) {
+		return nil
+	}
 	plain := fold(text)
+	if d.marked && !strings.ContainsAny(plain, marks) {
+		return nil
+	}
 	var found []string
 	for _, r := range d.rules {
 		if !slices.Contains(found, r.Type) && r.finds(plain, label) {

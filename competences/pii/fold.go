@@ -58,8 +58,23 @@ var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 // words turns a key into the words it is made of: "numeroDossier_2" reads
 // "numero dossier 2".
 func words(key string) string {
+	if plainKey(key) {
+		return strings.ReplaceAll(key, "_", " ")
+	}
 	key = camel.ReplaceAllString(key, "$1 $2")
-	return fold(strings.NewReplacer("_", " ", "-", " ", ".", " ", ":", " ").Replace(key))
+	return fold(separators.Replace(key))
+}
+
+var separators = strings.NewReplacer("_", " ", "-", " ", ".", " ", ":", " ")
+
+// plainKey: small ASCII letters and lone underscores, as most keys are.
+func plainKey(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; (c < 'a' || c > 'z') && c != '_' {
+			return false
+		}
+	}
+	return !strings.Contains(key, "__")
 }
 
 // technicalTokens are forms in which digits never name a person. They are

@@ -239,6 +239,14 @@ func TestRulesAreConfigurable(t *testing.T) {
 	if got := types(d.Scan("/w", []any{"Badge B-1234", "a@b.fr"})); got != "BADGE@/w/0" {
 		t.Errorf("got %q", got)
 	}
+	// a rule about letters alone is no less a rule
+	d, err = pii.Parse([]byte("version: 1\nlabels: {}\ntechnical: [x]\nrules:\n  - {type: CODENAME, pattern: 'bluebird'}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := types(d.Scan("/w", "Projet Bluebird")); got != "CODENAME@/w" {
+		t.Errorf("got %q", got)
+	}
 }
 
 // FuzzScan: never fails, never hangs, and no finding repeats what was found.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ type Detector struct {
 	rules         []*rule // by pattern
 	digits        []*rule // by number of digits
 	hasDigitRules bool
+	marked        bool // no rule can match a text without a digit or '@'
 	technicalKey  *regexp.Regexp
 	technicalWord *regexp.Regexp
 }
@@ -87,6 +89,7 @@ func compile(f file) (*Detector, error) {
 		}
 	}
 	d.hasDigitRules = len(d.digits) > 0
+	d.marked = !slices.ContainsFunc(d.rules, func(r *rule) bool { return !marked(r.Pattern) })
 	if len(c.problems) > 0 {
 		return nil, invalid(c.problems)
 	}

@@ -66,7 +66,9 @@ func (s *Schema) Validate(v any, token func(string) string) []errkind.Problem {
 }
 
 // Escape makes a key a reference token of a JSON pointer (RFC 6901).
-func Escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+func Escape(key string) string { return escaper.Replace(key) }
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 func leaves(out []errkind.Problem, e *jsonschema.ValidationError, token func(string) string) []errkind.Problem {
 	for _, c := range e.Causes {

@@ -105,8 +105,12 @@ func TestOlderBackupPutBackIsSeenAndCanBeAccepted(t *testing.T) {
 	check(t, ro.Close())
 
 	j = must(Open(t.Context(), home, Options{AcceptLoss: true, Clock: clock}))
+	before := j.ID()
 	check(t, j.Rebuild(t.Context()))
 	check(t, j.AcceptHead(t.Context()))
+	if j.ID() == before {
+		t.Error("the marks of lost events would be taken for those of new ones")
+	}
 	check(t, j.Close())
 	j = openIn(t, home, clock)
 	verifyClean(t, j)

@@ -154,13 +154,18 @@ func (j *Journal) settle(ctx context.Context, files fs.FS) error {
 	return nil
 }
 
-// christen gives a new journal its id.
-func (j *Journal) christen(ctx context.Context) error {
+// newID is a random name for a journal.
+func newID() string {
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}
+
+// christen gives a new journal its id.
+func (j *Journal) christen(ctx context.Context) error {
 	err := j.db.Write(ctx, func(tx *sqlite.Tx) error {
 		_, err := tx.Exec(`INSERT INTO journal(one, id, created_at) VALUES(1, ?, ?) ON CONFLICT DO NOTHING`,
-			hex.EncodeToString(b), j.clock.Wall().UnixMilli())
+			newID(), j.clock.Wall().UnixMilli())
 		return err
 	})
 	if err != nil {

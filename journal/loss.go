@@ -23,31 +23,36 @@ type reached struct {
 // word: the head is set to it, also backwards, rows up to here are not held
 // against it any more, and a fact of kind loss_accepted says so for ever. Open
 // with Options.AcceptLoss, then Rebuild, then this.
+//
+// The journal gets a new name (ID). Its next events and claims take numbers that
+// lost ones had, and panes still bear marks with those numbers: under the old
+// name a new message would be taken for one that was typed already.
 func (j *Journal) AcceptHead(ctx context.Context) error {
 	m, err := j.head.read()
 	if err != nil {
 		return err
 	}
-	var now mark
+	now := mark{id: newID()}
 	err = j.Update(ctx, func(tx *Tx) error {
-		if err := tx.acceptLoss(m); err != nil {
+		if err := tx.acceptLoss(m, now.id); err != nil {
 			return err
 		}
-		now = mark{j.id, *tx.events, *tx.transitions}
+		now.event, now.transition = *tx.events, *tx.transitions
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	j.damage = nil
+	j.damage, j.id, j.head.id = nil, now.id, now.id
 	return j.head.force(now)
 }
 
-func (tx *Tx) acceptLoss(m mark) error {
+func (tx *Tx) acceptLoss(m mark, id string) error {
 	if err := tx.tails(); err != nil {
 		return err
 	}
-	_, err := tx.sql.Exec(`UPDATE journal SET accepted_event = ?, accepted_transition = ?`, tx.events.seq, tx.transitions.seq)
+	_, err := tx.sql.Exec(`UPDATE journal SET id = ?, accepted_event = ?, accepted_transition = ?`,
+		id, tx.events.seq, tx.transitions.seq)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestBlocked(t *testing.T) {
 		t.Run(u.name, func(t *testing.T) {
 			n := size(3, 50)
 			if i == 0 {
-				n = size(10, 50)
+				n = size(6, 50)
 			}
 			s := newStage(t, "blocked: "+u.name, u.panes...)
 			s.block(u, n)

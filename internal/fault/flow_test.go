@@ -7,8 +7,8 @@ import (
 // The first acceptance of the contract: 100 of 100, none twice, nothing left.
 func TestFlow(t *testing.T) {
 	t.Parallel()
-	t.Run("one lane", func(t *testing.T) { flow(t, "100 in a row, one pane", size(20, 100), "A") })
-	t.Run("lanes", func(t *testing.T) { flow(t, "in a row, four panes", size(40, 10_000), "A", "B", "C", "D") })
+	t.Run("one lane", func(t *testing.T) { flow(t, "100 in a row, one pane", size(12, 100), "A") })
+	t.Run("lanes", func(t *testing.T) { flow(t, "in a row, four panes", size(24, 10_000), "A", "B", "C", "D") })
 }
 
 func flow(t *testing.T, scenario string, n int, roles ...string) {

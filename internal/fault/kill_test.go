@@ -47,7 +47,7 @@ func TestKilledAtEveryLabel(t *testing.T) {
 	}
 	s := newStage(t, fmt.Sprintf("SIGKILL at %d labels", len(points)), "A", "B")
 	for _, p := range points {
-		s.killAt(p, 3)
+		s.killAt(p, 2)
 	}
 	s.certain()
 }
@@ -95,8 +95,8 @@ func (s *stage) dies(label string, nth int) bool {
 func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "SIGKILL at random instants", "A", "B", "C")
-	s.send(size(12, 500), s.panes...)
-	for i := range size(8, 400) {
+	s.send(size(8, 500), s.panes...)
+	for i := range size(6, 400) {
 		push := s.pushOnce(fmt.Sprintf("p-%d", i))
 		d := s.daemon()
 		if s.rng.IntN(4) > 0 {

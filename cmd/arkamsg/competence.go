@@ -8,6 +8,7 @@ import (
 
 	"arkamsg/competences"
 	"arkamsg/competences/document"
+	"arkamsg/competences/pii"
 	"arkamsg/competences/slug"
 	"arkamsg/internal/errkind"
 	"arkamsg/notifyd"
@@ -59,7 +60,16 @@ func (p *program) competenceVerb() *cli.Command {
 				},
 				Action: p.onCompetences(p.competenceUnlearn),
 			},
+			p.piiRulesVerb(),
 		},
+	}
+}
+
+// piiRulesVerb needs no home: it prints what is built in.
+func (p *program) piiRulesVerb() *cli.Command {
+	return &cli.Command{
+		Name: "pii-rules", Usage: "print the built-in rules for personal data, to start a file of one's own (persist.pii_rules)",
+		Action: func(*cli.Context) error { p.printf("%s", pii.Builtin()); return nil },
 	}
 }
 

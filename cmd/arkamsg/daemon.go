@@ -69,8 +69,13 @@ func (p *program) daemon(c *cli.Context, room *notifyd.Mailroom, log *slog.Logge
 // reload reads arka.yaml again for everybody who lives by it.
 func (p *program) reload(home config.Home, known *learned) (*config.File, error) {
 	file, err := p.load(home)
-	if err == nil {
-		known.service.Configure(persistSettings(file))
+	if err != nil {
+		return nil, err
 	}
-	return file, err
+	settings, err := persistSettings(home, file)
+	if err != nil {
+		return nil, err
+	}
+	known.service.Configure(settings)
+	return file, nil
 }

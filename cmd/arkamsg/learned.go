@@ -3,12 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"arkamsg/competences"
+	"arkamsg/competences/pii"
 	"arkamsg/competences/shadow"
 	"arkamsg/internal/clients"
 	"arkamsg/internal/config"
+	"arkamsg/internal/durable"
+	"arkamsg/internal/errkind"
 	"arkamsg/internal/httpapi"
 	"arkamsg/internal/httpapi/lea"
 	"arkamsg/journal"
@@ -30,8 +35,12 @@ func openLearned(ctx context.Context, room *notifyd.Mailroom, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
+	settings, err := persistSettings(room.Home, room.Config)
+	if err != nil {
+		return nil, err
+	}
 	service, err := competences.Open(ctx, string(room.Home), room.Journal, store, competences.Options{
-		Logger: log, Term: term, Settings: persistSettings(room.Config),
+		Logger: log, Term: term, Settings: settings,
 	})
 	if err != nil {
 		return nil, err
@@ -43,12 +52,45 @@ func openLearned(ctx context.Context, room *notifyd.Mailroom, log *slog.Logger, 
 	return &learned{clients: store, service: service, shadow: sessions}, nil
 }
 
-func persistSettings(f *config.File) competences.Settings {
+// persistSettings is what arka.yaml says about persists. Its error is Invalid
+// with every problem of the rules for personal data: better no door than one
+// with holes.
+func persistSettings(home config.Home, f *config.File) (competences.Settings, error) {
+	net, err := piiRules(home, f.Persist.PIIRules)
 	return competences.Settings{
 		PerMinute:        f.Persist.PerMinute,
 		MismatchConflict: f.Persist.Mismatch == "conflict",
 		Agents:           f.ExternalAgents,
+		PII:              net,
+	}, err
+}
+
+// maxRules bounds a rules file; pii.Parse has its own limits below it.
+const maxRules = 1 << 20
+
+func piiRules(home config.Home, name string) (*pii.Detector, error) {
+	if name == "" {
+		return pii.Default(), nil
 	}
+	root, err := os.OpenRoot(string(home))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	data, err := durable.ReadFile(root, name, maxRules)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errkind.New(errkind.NotFound, "persist.pii_rules: there is no %s in %s", name, home).
+			WithHint("arkamsg competence pii-rules > %s, or empty the key", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	net, err := pii.Parse(data)
+	if err != nil {
+		return nil, errkind.New(errkind.Invalid, "%s (persist.pii_rules) is not accepted", name).WithProblems(errkind.Problems(err)...).
+			WithHint("correct %s, or empty the key; a daemon that runs goes on with what it had", name)
+	}
+	return net, nil
 }
 
 // part is the HTTP door to them.

@@ -15,6 +15,9 @@ import (
 //go:embed rules.yaml
 var builtin []byte
 
+// Builtin is the rules file that [Default] is made of.
+func Builtin() []byte { return slices.Clone(builtin) }
+
 // Detector is a compiled set of rules. It is safe for concurrent use.
 type Detector struct {
 	rules         []*rule // by pattern

@@ -192,6 +192,8 @@ func TestRefused(t *testing.T) {
 		"jobs: {max_attempts: -1}":                    "jobs.max_attempts",
 		"persist: {per_minute: 0}":                    "persist.per_minute",
 		"persist: {mismatch: ignore}":                 "persist.mismatch",
+		"persist: {pii_rules: ../pii.yaml}":           "persist.pii_rules",
+		"persist: {pii_rules: /etc/pii.yaml}":         "persist.pii_rules",
 		"external_agents: [a, a]":                     "external_agents[1]",
 		"external_agents: [a b]":                      "external_agents[0]",
 	} {

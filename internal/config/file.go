@@ -92,6 +92,7 @@ type Jobs struct {
 type Persist struct {
 	PerMinute int    `yaml:"per_minute"` // per machine, in any 60 s
 	Mismatch  string `yaml:"mismatch"`   // replay or conflict
+	PIIRules  string `yaml:"pii_rules"`  // file below the home; empty: the built-in rules
 }
 
 // Default is what an empty arka.yaml means.

@@ -186,6 +186,9 @@ func (c *check) jobs(j Jobs) {
 func (c *check) persist(p Persist) {
 	c.count("persist.per_minute", p.PerMinute, 1, 10_000)
 	c.oneOf("persist.mismatch", p.Mismatch, "replay", "conflict")
+	if p.PIIRules != "" && (pathProblem(p.PIIRules) != "" || !filepath.IsLocal(p.PIIRules)) {
+		c.add("persist.pii_rules", "%q is not a file below the home", p.PIIRules)
+	}
 }
 
 func (c *check) externalAgents(ids []string) {

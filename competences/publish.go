@@ -156,10 +156,14 @@ func (s *Service) dropTemps(id slug.Slug) error {
 
 // sweep removes the temporary files whose writers are dead.
 func (s *Service) sweep() error {
-	return s.temps(func(_, _, pid string) bool {
-		n, err := strconv.Atoi(pid)
-		return err == nil && n > 0 && (n == os.Getpid() || errors.Is(unix.Kill(n, 0), unix.ESRCH))
-	})
+	return s.temps(func(_, _, pid string) bool { return pid == strconv.Itoa(os.Getpid()) || deadWriter(pid) })
+}
+
+// deadWriter reports that no process has the pid. One that another process
+// took meanwhile is left for the next start.
+func deadWriter(pid string) bool {
+	n, err := strconv.Atoi(pid)
+	return err == nil && n > 0 && errors.Is(unix.Kill(n, 0), unix.ESRCH)
 }
 
 func (s *Service) temps(stale func(name, id, pid string) bool) error {

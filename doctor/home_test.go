@@ -98,6 +98,7 @@ func TestEachBreakageHasItsCode(t *testing.T) {
 		"a dead letter":           {set: hired(deadLetter), warn: []Code{"dead_letters"}, tells: "1 messages"},
 		"a file that is no mail":  {set: hired(strayFile), warn: []Code{"backlog"}, tells: "stray"},
 		"a push killed long ago":  {set: empty(halfPush), fail: []Code{"daemon"}, warn: []Code{"backlog"}},
+		"a competence is gone":    {set: hired(lostCompetence), warn: []Code{"competences"}, tells: "in no folder"},
 		"no daemon":               {set: empty(withJournal), fail: []Code{"daemon"}, tells: "messages are kept"},
 		"a killed daemon":         {set: empty(killedDaemon), fail: []Code{"daemon"}, warn: []Code{"lease"}},
 		"a daemon that hangs":     {set: empty(hungDaemon), fail: []Code{"lease"}, tells: "hangs"},

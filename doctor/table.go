@@ -42,6 +42,7 @@ var bodyChecks = []Check{
 	{Code: "clock", Title: "the clock goes on from the last event", After: []Code{codeJournal}, Run: checkClock},
 	{Code: "dead_letters", Title: "no dead letters", After: []Code{codeJournal}, Run: checkDeadLetters},
 	{Code: "backlog", Title: "the backlog can be read", After: []Code{codeConfig}, Run: checkBacklog},
+	{Code: "competences", Title: "competences are what the journal says", After: []Code{codeJournal}, Run: checkCompetences},
 	{Code: codeLease, Title: "lock and lease agree", After: []Code{codeJournal}, Run: checkLease},
 	{Code: codeDaemon, Title: "the daemon is running", After: []Code{codeLease}, Run: checkDaemon},
 	{Code: "socket", Title: "the daemon answers on its socket", After: []Code{codeDaemon}, Run: checkSocket},

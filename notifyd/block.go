@@ -2,6 +2,7 @@ package notifyd
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"arkamsg/internal/crash"
@@ -21,7 +22,8 @@ const (
 // block ends a message whose target cannot be typed into (ARKA §11): it fails
 // with the reason, the sender is told and one escalation is made. All of it is
 // one transaction, and the derived ids are unique, so neither a crash nor a
-// second daemon can make two. What is itself a return or an escalation only
+// second daemon can make two. Blocked again, after a person's retry, it fails
+// again and nobody is told twice. What is itself a return or an escalation only
 // fails.
 func (d *Daemon) block(ctx context.Context, p *parcel, reason journal.Reason, detail string) error {
 	consequences, err := d.consequences(ctx, p)
@@ -44,27 +46,40 @@ func (d *Daemon) block(ctx context.Context, p *parcel, reason journal.Reason, de
 	}
 	crash.At("notifyd:after-block")
 	d.opts.Observe(p.ticket, journal.Failed, reason)
-	d.log.Warn("blocked", "message_id", p.ticket.Event.MessageID, "target", p.envelope.Session,
+	d.log.Warn("blocked", "message_id", p.ticket.Event.MessageID, "target", p.session(),
 		"reason", reason, "consequences", len(consequences))
 	d.nudge() // returns and escalations open lanes of their own
 	return nil
 }
 
 // consequences are the return to the sender, if there is one, and the
-// escalation.
+// escalation; without those that were made before.
 func (d *Daemon) consequences(ctx context.Context, p *parcel) ([]journal.NewEvent, error) {
 	if p.ticket.Event.Kind != journal.KindNotify {
 		return nil, nil
 	}
 	s := d.settings.Load()
 	told, counter := d.escalateTo(ctx, s, p.envelope.Sender)
-	escalation, err := d.consequence(s, p, journal.KindEscalation, "escalation:", told, string(told), counter)
-	if err != nil || p.envelope.Sender == "" {
-		return []journal.NewEvent{escalation}, err
+	planned := []consequence{{journal.KindEscalation, "escalation:", told, counter}}
+	if p.envelope.Sender != "" {
+		sender := s.directory.RoleOf(p.envelope.Sender)
+		planned = append(planned, consequence{journal.KindReturn, "return:", sender, journal.CounterReturned})
 	}
-	sender := s.directory.RoleOf(p.envelope.Sender)
-	back, err := d.consequence(s, p, journal.KindReturn, "return:", sender, string(told), "notify_return_to_sender_total")
-	return []journal.NewEvent{back, escalation}, err
+	var events []journal.NewEvent
+	for _, c := range planned {
+		event, err := c.event(s, p, told)
+		if err != nil {
+			return nil, err
+		}
+		known, err := d.room.Journal.Exists(ctx, event.MessageID)
+		if err != nil {
+			return nil, err
+		}
+		if !known[event.MessageID] {
+			events = append(events, event)
+		}
+	}
+	return events, nil
 }
 
 // escalateTo is PMO by default; Owner when the sender is PMO or PMO is inactive.
@@ -72,9 +87,9 @@ func (d *Daemon) escalateTo(ctx context.Context, s *settings, sender string) (se
 	esc := s.file.Policy.Escalation
 	role := sessions.Role(esc.Default)
 	if s.directory.RoleOf(sender) == role || !d.active(ctx, s, role, esc.InactiveAfter) {
-		return sessions.Role(esc.Fallback), "escalation_to_owner_total"
+		return sessions.Role(esc.Fallback), journal.CounterEscalatedOwner
 	}
-	return role, "escalation_to_pmo_total"
+	return role, journal.CounterEscalatedPMO
 }
 
 // active reports whether somebody is there to be told: the role's session
@@ -96,20 +111,31 @@ func (d *Daemon) active(ctx context.Context, s *settings, role sessions.Role, wi
 	return err != nil || time.Since(last) <= within
 }
 
-// consequence builds the event that tells role about the parcel.
-func (d *Daemon) consequence(s *settings, p *parcel, kind journal.Kind, prefix string,
-	role sessions.Role, told, counter string) (journal.NewEvent, error) {
+// A consequence is who is to be told about a blocked message, and how.
+type consequence struct {
+	kind    journal.Kind
+	prefix  string // of the event's id
+	to      sessions.Role
+	counter string
+}
+
+// event tells c.to about the parcel, and that told was told.
+func (c consequence) event(s *settings, p *parcel, told sessions.Role) (journal.NewEvent, error) {
+	addr, err := s.directory.Address(sessions.Request{ToAgent: string(c.to)})
+	if err != nil && !errors.Is(err, sessions.ErrNotAllowed) {
+		return journal.NewEvent{}, err
+	}
 	env := messaging.Envelope{
 		Type: "notify", V: 1, MessageID: p.envelope.MessageID, TS: time.Now(),
-		Project: s.file.Project, ToAgent: string(role), Provider: s.file.Provider,
-		SessionPrefix: s.file.SessionPrefix, Sender: p.envelope.Sender,
+		Session: string(addr.Session), Project: s.file.Project, ToAgent: string(c.to),
+		Provider: orElse(addr.Provider, s.file.Provider), SessionPrefix: s.file.SessionPrefix, Sender: p.envelope.Sender,
 		Resource: messaging.Resource{Pointer: messaging.Pointer{ID: pointedAt(p.envelope)}.String()},
 	}
 	note(&env, metaAgent, wanted(p.envelope))
-	note(&env, metaEscalated, told)
-	event, err := d.room.addressed(env, p.ticket.Event.Test)
-	event.MessageID, event.Kind = journal.MessageID(prefix)+p.ticket.Event.MessageID, kind
-	event.Counter = counter
+	note(&env, metaEscalated, string(told))
+	event, err := newEvent(env, false, p.ticket.Event.Test)
+	event.MessageID, event.Kind = journal.MessageID(c.prefix)+p.ticket.Event.MessageID, c.kind
+	event.Counter = c.counter
 	return event, err
 }
 
@@ -122,7 +148,7 @@ func (d *Daemon) fail(ctx context.Context, p *parcel, reason journal.Reason, det
 	if err == nil {
 		d.opts.Observe(p.ticket, journal.Failed, reason)
 		d.log.Warn("failed", "message_id", p.ticket.Event.MessageID, "kind", p.ticket.Event.Kind,
-			"target", p.address.Session, "reason", reason, "attempt", p.ticket.Attempt)
+			"target", p.session(), "reason", reason, "attempt", p.ticket.Attempt)
 	}
 	return err
 }

@@ -116,6 +116,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	office, err := takeOffice(ctx, d.room.Journal, lock, d.opts.LeaseTTL, d.log)
+	if ctx.Err() != nil && err != nil {
+		return lock.release() // asked to stop before it began
+	}
 	if err != nil {
 		return errors.Join(err, lock.release())
 	}
@@ -128,11 +131,28 @@ func (d *Daemon) Run(ctx context.Context) error {
 }
 
 // serve runs everything under two contexts: ctx is the wish to stop, honoured
-// between steps; hard ends when the office is lost and stops steps in hand.
+// between steps; hard ends when the office is lost, which stops steps in hand,
+// or when nothing is in hand any more. The lease is kept until then.
 func (d *Daemon) serve(ctx context.Context) error {
-	hard, lose := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer lose(nil)
+	hard, end := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer end()
+		return d.office.keep(hard)
+	})
+	group.Go(func() error {
+		defer end()
+		defer d.work.Wait()
+		return d.attend(ctx, hard, group)
+	})
+	err := group.Wait()
+	stopping()
+	return err
+}
+
+// attend starts all that the daemon does besides keeping its office, and
+// dispatches until ctx ends. An error ends what was started.
+func (d *Daemon) attend(ctx, hard context.Context, group *errgroup.Group) error {
 	for _, s := range d.opts.Services {
 		run, err := s.Listen(ctx)
 		if err != nil {
@@ -144,22 +164,11 @@ func (d *Daemon) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	group.Go(func() error {
-		err := d.office.keep(ctx)
-		if err != nil {
-			lose(err)
-		}
-		return err
-	})
 	group.Go(func() error { return d.reload(ctx) })
 	group.Go(func() error { return d.followBacklog(ctx) })
 	group.Go(func() error { return d.upkeep(ctx) })
-	group.Go(func() error { return d.dispatch(ctx, hard, rings) })
 	d.ready()
-	err = group.Wait()
-	d.work.Wait()
-	stopping()
-	return err
+	return d.dispatch(ctx, hard, rings)
 }
 
 func (d *Daemon) ready() {
@@ -176,6 +185,7 @@ func (d *Daemon) dispatch(ctx, hard context.Context, rings <-chan struct{}) erro
 	defer sweep.Stop()
 	due := time.NewTimer(0)
 	defer due.Stop()
+	trouble := trouble{log: d.log}
 	for {
 		select {
 		case <-ctx.Done():
@@ -187,8 +197,8 @@ func (d *Daemon) dispatch(ctx, hard context.Context, rings <-chan struct{}) erro
 		}
 		next, err := d.startLanes(ctx, hard)
 		if err != nil && ctx.Err() == nil {
-			d.log.Error("the journal cannot be read, trying again", "error", err)
-			next = time.Now().Add(time.Second)
+			trouble.say(err)
+			next = time.Now().Add(afterError)
 		}
 		if !next.IsZero() {
 			due.Reset(time.Until(next))
@@ -196,8 +206,12 @@ func (d *Daemon) dispatch(ctx, hard context.Context, rings <-chan struct{}) erro
 	}
 }
 
-// startLanes returns the time at which the next retry falls due.
+// startLanes returns the time at which the next retry falls due. While the lease
+// is not trusted nothing is started.
 func (d *Daemon) startLanes(ctx, hard context.Context) (time.Time, error) {
+	if !d.office.holds() {
+		return time.Now().Add(afterError), nil
+	}
 	ready, next, err := d.room.Journal.ReadyLanes(ctx, d.kinds...)
 	if err != nil {
 		return time.Time{}, err

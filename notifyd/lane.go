@@ -3,28 +3,33 @@ package notifyd
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"arkamsg/internal/crash"
 	"arkamsg/journal"
 )
 
+// afterError is the pause before something that failed is tried again.
+const afterError = time.Second
+
 // runLane does the work of one lane, oldest first, until there is none that is
 // due. ctx is the wish to stop, hard the loss of the office.
 func (d *Daemon) runLane(ctx, hard context.Context, l journal.Lane) {
 	defer d.leave(l)
+	trouble := trouble{log: d.log.With("lane", l)}
 	for ctx.Err() == nil && d.office.holds() {
 		ticket, err := d.room.Journal.Claim(hard, l, d.office.holder, d.office.ttl, d.office.term)
 		switch {
-		case errors.Is(err, journal.ErrNoWork):
+		case errors.Is(err, journal.ErrNoWork), hard.Err() != nil:
 			return
-		case errors.Is(err, journal.ErrStale), hard.Err() != nil:
-			return // the office is lost; keep says so
+		case errors.Is(err, journal.ErrStale):
+			d.office.doubt()
+			pause(ctx, afterError) // the end of the office ends this as well
+			return
 		case err != nil:
-			d.log.Error("lane cannot be claimed, trying again", "lane", l, "error", err)
-			if !pause(ctx, time.Second) {
-				return
-			}
+			trouble.say(err)
+			pause(ctx, afterError)
 		default:
 			crash.At("notifyd:after-claim")
 			d.do(ctx, hard, ticket)
@@ -34,9 +39,9 @@ func (d *Daemon) runLane(ctx, hard context.Context, l journal.Lane) {
 
 // do brings one ticket to its end, or leaves it for the next start.
 func (d *Daemon) do(ctx, hard context.Context, t journal.Ticket) {
-	log := d.log.With("message_id", t.Event.MessageID, "kind", t.Event.Kind, "attempt", t.Attempt)
+	trouble := d.troubleWith(t)
 	if t.Adopted {
-		log.Info("taken over from an earlier daemon", "lane", t.Event.Lane)
+		trouble.log.Info("taken over from an earlier daemon", "target", Target(t.Event.Lane))
 	}
 	for {
 		err := d.routes[t.Event.Kind](hard, ctx.Done(), t)
@@ -46,9 +51,27 @@ func (d *Daemon) do(ctx, hard context.Context, t journal.Ticket) {
 		case ctx.Err() != nil, hard.Err() != nil:
 			return // still dispatched: the next daemon reads the mark and goes on
 		}
-		log.Error("step failed, trying again", "error", err)
-		if !pause(ctx, time.Second) {
+		trouble.say(err)
+		if !pause(ctx, afterError) {
 			return
 		}
+	}
+}
+
+// trouble is something that fails and is tried again. It is logged once for as
+// long as it stays the same.
+type trouble struct {
+	log  *slog.Logger
+	last string
+}
+
+func (d *Daemon) troubleWith(t journal.Ticket) *trouble {
+	return &trouble{log: d.log.With("message_id", t.Event.MessageID, "kind", t.Event.Kind, "attempt", t.Attempt)}
+}
+
+func (t *trouble) say(err error) {
+	if said := err.Error(); said != t.last {
+		t.log.Error("step failed, trying again", "error", said)
+		t.last = said
 	}
 }

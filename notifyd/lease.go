@@ -26,7 +26,8 @@ type tenure struct {
 	term    journal.Term
 	holder  journal.Holder
 	lease   journal.Lease
-	trusted atomic.Int64 // boot-clock nanoseconds
+	trusted atomic.Int64  // boot-clock nanoseconds
+	doubts  chan struct{} // somebody was refused: renew now
 }
 
 func (t *tenure) renewEvery() time.Duration { return t.ttl / 3 }
@@ -45,7 +46,7 @@ func takeOffice(ctx context.Context, j *journal.Journal, l *lock, ttl time.Durat
 	if err != nil {
 		return nil, err
 	}
-	t := &tenure{journal: j, lock: l, log: log, ttl: ttl}
+	t := &tenure{journal: j, lock: l, log: log, ttl: ttl, doubts: make(chan struct{}, 1)}
 	for told := false; ; {
 		started := bootclock.Now()
 		t.lease, err = j.Lead(ctx, me, ttl)
@@ -89,6 +90,7 @@ func (t *tenure) keep(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		case <-t.doubts:
 		}
 		if err := t.renew(ctx); err != nil && ctx.Err() == nil {
 			return err
@@ -116,6 +118,16 @@ func (t *tenure) renew(ctx context.Context) error {
 	default:
 		t.log.Warn("lease not renewed, trying again", "error", err)
 		return nil
+	}
+}
+
+// doubt has the lease renewed at once, because a statement that names its term
+// was refused: either the office is lost, and that ends it now, or it was only
+// the statement's own ticket.
+func (t *tenure) doubt() {
+	select {
+	case t.doubts <- struct{}{}:
+	default:
 	}
 }
 

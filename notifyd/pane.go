@@ -21,30 +21,42 @@ const (
 
 // A parcel is one ticket on its way into a pane.
 type parcel struct {
-	ticket   journal.Ticket
+	ticket   journal.Ticket // its Note is the pane that may have been typed into, or ""
 	envelope messaging.Envelope
 	address  sessions.Address
-	target   sessions.Target // pinned; zero before
+	target   sessions.Target // the pane, as it was found last
 	touched  bool            // this daemon or an earlier one may have typed
 	waits    journal.Reason  // as the journal has it
 }
 
+// session is where the parcel goes, for people.
+func (p *parcel) session() string { return Target(p.ticket.Event.Lane) }
+
 // toPane is the route of everything that is typed: notifications, returns and
 // escalations. It ends with an outcome in the journal, or leaves the ticket
-// dispatched because stop closed.
+// dispatched because stop closed. After an error it goes on with the same
+// parcel: what it knows about the pane must outlive a journal that cannot be
+// written for a while, or the text might be typed again elsewhere.
 func (d *Daemon) toPane(ctx context.Context, stop <-chan struct{}, t journal.Ticket) error {
-	env, err := messaging.ParseEnvelope(t.Event.Body)
-	if err != nil {
-		return d.fail(ctx, &parcel{ticket: t}, journal.ReasonInvalid, err.Error(), "")
+	p := &parcel{ticket: t, touched: t.Note != ""}
+	var err error
+	if p.envelope, err = messaging.ParseEnvelope(t.Event.Body); err != nil {
+		return d.fail(ctx, p, journal.ReasonInvalid, err.Error(), "")
 	}
-	p := &parcel{ticket: t, envelope: env, touched: t.Note != ""}
 	if t.Event.Test && t.Event.Kind != journal.KindNotify {
 		return d.deliver(ctx, p, "test: recorded, not typed")
 	}
+	trouble := d.troubleWith(t)
 	for wait := pollMin; ; wait = min(2*wait, pollMax) {
 		done, err := d.step(ctx, p)
-		if err != nil || done {
+		switch {
+		case err == nil && done:
+			return nil
+		case errors.Is(err, journal.ErrStale), ctx.Err() != nil:
 			return err
+		case err != nil:
+			trouble.say(err)
+			wait = afterError
 		}
 		if !pauseUntil(ctx, stop, wait) {
 			return ctx.Err()
@@ -59,8 +71,13 @@ func (d *Daemon) step(ctx context.Context, p *parcel) (bool, error) {
 	if read, err := d.alreadyRead(ctx, p); err != nil || read {
 		return read, err
 	}
-	if err := d.aim(ctx, s, p); err != nil {
-		return d.missed(ctx, p, err)
+	if open, err := d.aim(ctx, s, p); err != nil {
+		return d.missed(ctx, s, p, err)
+	} else if !open {
+		return false, nil
+	}
+	if err := d.writeDown(ctx, p); err != nil {
+		return false, err
 	}
 	if !d.office.holds() {
 		return false, journal.ErrStale
@@ -71,7 +88,8 @@ func (d *Daemon) step(ctx context.Context, p *parcel) (bool, error) {
 		Text: notification(s, p),
 	})
 	if err != nil {
-		return d.missed(ctx, p, err)
+		p.touched = p.touched || out.Typed
+		return d.missed(ctx, s, p, err)
 	}
 	return d.settle(ctx, s, p, out)
 }
@@ -90,82 +108,45 @@ func (d *Daemon) alreadyRead(ctx context.Context, p *parcel) (bool, error) {
 	return true, d.deliver(ctx, p, "already pulled, not notified")
 }
 
-var errGone = errkind.New(errkind.Refused, "the pane that the text may have been typed into is gone")
-
-// aim makes sure that the parcel has a living target. A target that may have
-// been typed into is kept whatever happens: another pane under the same name
-// knows nothing of the mark that the first one bears.
-func (d *Daemon) aim(ctx context.Context, s *settings, p *parcel) error {
-	if err := address(s, p); err != nil {
-		return err
-	}
-	if p.touched && p.target == (sessions.Target{}) {
-		target, err := sessions.ParseTarget(p.ticket.Note)
-		if err != nil {
-			return err
-		}
-		p.target = target
-	}
-	if p.target != (sessions.Target{}) {
-		alive, err := s.tmux.Alive(ctx, p.target)
-		switch {
-		case err != nil:
-			return err
-		case alive:
-			return nil
-		case p.touched:
-			return errGone
-		}
-	}
-	return d.pin(ctx, s, p)
-}
-
-// pin chooses the pane and writes the choice down before anything is typed.
-func (d *Daemon) pin(ctx context.Context, s *settings, p *parcel) error {
-	target, err := s.tmux.Pin(ctx, p.address.Session)
-	if err != nil {
-		return err
-	}
-	if err := d.room.Journal.Note(ctx, p.ticket, target.String()); err != nil {
-		return err
-	}
-	crash.At("notifyd:after-pin")
-	p.target, p.ticket.Note = target, target.String()
-	return nil
-}
-
-// address applies alias, role and allow-list as they are now (ARKA §11).
-func address(s *settings, p *parcel) error {
-	e := p.envelope
-	addr, err := s.directory.Address(sessions.Request{
-		ToAgent: e.ToAgent, Session: e.Session, Project: e.Project,
-		Provider: e.Provider, Prefix: e.SessionPrefix,
-	})
-	p.address = addr
-	return err
-}
-
-// missed sorts what kept us from reaching the pane: BLOCK, or wait.
-func (d *Daemon) missed(ctx context.Context, p *parcel, err error) (bool, error) {
+// missed sorts what kept us from reaching the pane: BLOCK, wait, or an error of
+// our own, which says nothing about the pane.
+func (d *Daemon) missed(ctx context.Context, s *settings, p *parcel, err error) (bool, error) {
 	switch {
 	case errors.Is(err, journal.ErrStale), ctx.Err() != nil:
 		return false, err
-	case errors.Is(err, errGone):
-		return true, d.fail(ctx, p, journal.ReasonIndeterminate, errGone.Message, "")
+	case errors.Is(err, errLost):
+		return true, d.fail(ctx, p, journal.ReasonIndeterminate, err.Error(), "")
 	case errors.Is(err, sessions.ErrNotAllowed):
 		return true, d.block(ctx, p, journal.ReasonNotAllowed, err.Error())
 	case errors.Is(err, sessions.ErrMissing):
 		return true, d.block(ctx, p, journal.ReasonMissingSession, err.Error())
 	case errors.Is(err, sessions.ErrUnavailable):
 		return false, d.wait(ctx, p, journal.ReasonTmuxUnavailable)
+	case errors.Is(err, sessions.ErrMoved):
+		return false, nil // between two looks: the next one pins again
+	case errors.Is(err, sessions.ErrFenced):
+		return true, d.outrun(ctx, s, p, err)
+	case errkind.Of(err) == errkind.Invalid:
+		return true, d.fail(ctx, p, journal.ReasonInvalid, err.Error(), "")
 	default:
 		return false, err
 	}
 }
 
+// outrun gives a claim back that is older than another one which typed into the
+// same pane: from a lane of another name for it, or from a journal of which an
+// older copy was put back. Nothing of ours was typed; a new claim may.
+func (d *Daemon) outrun(ctx context.Context, s *settings, p *parcel, err error) error {
+	p.touched = false
+	return d.again(ctx, s, p, sessions.Outcome{Reason: sessions.ReasonAgentBusy, Detail: err.Error()})
+}
+
 // settle turns what sessions saw into what the journal keeps.
 func (d *Daemon) settle(ctx context.Context, s *settings, p *parcel, out sessions.Outcome) (bool, error) {
 	reason := journal.Reason(out.Reason)
+	if out.State == sessions.Blocked && p.touched && reason == journal.ReasonMissingSession {
+		return true, d.fail(ctx, p, journal.ReasonIndeterminate, errLost.Message, "")
+	}
 	// A tmux that does not answer tells nothing about the mark; what was
 	// possible before is still possible.
 	p.touched = out.Typed || p.touched && reason == journal.ReasonTmuxUnavailable
@@ -189,17 +170,33 @@ func (d *Daemon) settle(ctx context.Context, s *settings, p *parcel, out session
 	}
 }
 
-// wait notes what the parcel waits for, once: looking again costs no write.
+// wait notes what the parcel waits for, once: looking again costs no write. The
+// pane is crossed out unless something was typed there, so that whoever takes
+// over knows that nothing was.
 func (d *Daemon) wait(ctx context.Context, p *parcel, reason journal.Reason) error {
-	if p.waits == reason {
+	pane := p.pane()
+	if p.waits == reason && p.ticket.Note == pane {
 		return nil
 	}
-	if err := d.room.Journal.Wait(ctx, p.ticket, reason); err != nil {
+	err := d.room.Journal.Update(ctx, func(tx *journal.Tx) error {
+		return errors.Join(tx.Wait(p.ticket, reason), tx.Note(p.ticket, pane))
+	})
+	if err != nil {
 		return err
 	}
-	d.log.Info("waiting", "message_id", p.ticket.Event.MessageID, "target", p.address.Session, "reason", reason)
-	p.waits = reason
+	if p.waits != reason {
+		d.log.Info("waiting", "message_id", p.ticket.Event.MessageID, "target", p.session(), "reason", reason)
+	}
+	p.waits, p.ticket.Note = reason, pane
 	return nil
+}
+
+// pane is what the journal has to remember between two steps.
+func (p *parcel) pane() string {
+	if p.touched {
+		return p.ticket.Note
+	}
+	return ""
 }
 
 // again counts the attempt and tries later, or gives up after the last one.
@@ -209,7 +206,11 @@ func (d *Daemon) again(ctx context.Context, s *settings, p *parcel, out sessions
 		return d.fail(ctx, p, journal.ReasonAttemptsExhausted, out.Detail, out.Evidence)
 	}
 	after := retry.Before(p.ticket.Attempt + 1)
-	return d.room.Journal.Retry(ctx, p.ticket, journal.Reason(out.Reason), out.Detail, after)
+	return d.room.Journal.Update(ctx, func(tx *journal.Tx) error {
+		return errors.Join(
+			tx.Note(p.ticket, p.pane()),
+			tx.Retry(p.ticket, journal.Reason(out.Reason), out.Detail, after))
+	})
 }
 
 func (d *Daemon) deliver(ctx context.Context, p *parcel, detail string) error {
@@ -217,7 +218,7 @@ func (d *Daemon) deliver(ctx context.Context, p *parcel, detail string) error {
 	if err == nil {
 		d.opts.Observe(p.ticket, journal.Delivered, "")
 		d.log.Info("delivered", "message_id", p.ticket.Event.MessageID, "kind", p.ticket.Event.Kind,
-			"target", p.address.Session, "attempt", p.ticket.Attempt)
+			"target", p.session(), "attempt", p.ticket.Attempt)
 	}
 	return err
 }

@@ -9,10 +9,15 @@ import (
 	"arkamsg/internal/sqlite"
 )
 
-// verifyArchives proves that each anchored run is whole in its file.
+// verifyArchives proves that each anchored run is whole in its file, and that
+// they hold what the journal remembers to have counted there.
 func (j *Journal) verifyArchives(ctx context.Context, r *Report) error {
 	byFile := map[string]map[string][]anchor{}
-	err := j.view(ctx, func(tx *Tx) error {
+	var remembered map[string]int64
+	err := j.view(ctx, func(tx *Tx) (err error) {
+		if remembered, err = tx.counters("baseline"); err != nil {
+			return err
+		}
 		for _, chain := range []string{"event", "transition"} {
 			all, err := tx.anchorsOf(chain)
 			if err != nil {
@@ -30,11 +35,13 @@ func (j *Journal) verifyArchives(ctx context.Context, r *Report) error {
 	if err != nil {
 		return damageFound(r, err)
 	}
+	held := map[string]int64{}
 	for file, chains := range byFile {
-		if err := j.verifyArchive(ctx, r, file, chains); err != nil {
+		if err := j.verifyArchive(ctx, r, file, chains, held); err != nil {
 			return err
 		}
 	}
+	r.checkBaseline(remembered, held)
 	return nil
 }
 
@@ -46,7 +53,7 @@ func damageFound(r *Report, err error) error {
 	return nil
 }
 
-func (j *Journal) verifyArchive(ctx context.Context, r *Report, file string, chains map[string][]anchor) error {
+func (j *Journal) verifyArchive(ctx context.Context, r *Report, file string, chains map[string][]anchor, held map[string]int64) error {
 	db, err := sqlite.Open(ctx, filepath.Join(j.home, filepath.Base(file)), sqlite.Options{ReadOnly: true})
 	if errkind.Of(err) == errkind.NotFound {
 		r.add("archive_missing", "%s is not beside the journal", file)
@@ -61,6 +68,9 @@ func (j *Journal) verifyArchive(ctx context.Context, r *Report, file string, cha
 		tx := &Tx{j: j, sql: stx, ends: &ends{}}
 		for _, a := range chains["event"] {
 			if err := tx.proveRun(r, a, "event", `SELECT `+eventColumns+` FROM event WHERE id BETWEEN ? AND ? ORDER BY id`, readEventLink); err != nil {
+				return err
+			}
+			if err := a.tally(stx, held); err != nil {
 				return err
 			}
 		}

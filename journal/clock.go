@@ -1,6 +1,10 @@
 package journal
 
-import "time"
+import (
+	"time"
+
+	"arkamsg/internal/bootclock"
+)
 
 // Clock tells two times. Wall time is for people. Boot time decides: it counts
 // from the start of the machine, goes on during sleep, and nobody can set it, so
@@ -13,10 +17,21 @@ type Clock interface {
 }
 
 // SystemClock is the machine's own clock.
-func SystemClock() Clock { return systemClock{boot: bootID()} }
+func SystemClock() Clock {
+	boot, err := bootclock.ID()
+	if err != nil {
+		boot = unknownBoot
+	}
+	return systemClock{boot}
+}
+
+// unknownBoot stands for a kernel that does not name its boots: all are one
+// then, and a lease of the boot before ends no later than it would have without
+// the boot.
+const unknownBoot = "unknown"
 
 type systemClock struct{ boot string }
 
 func (systemClock) Wall() time.Time { return time.Now() }
 
-func (c systemClock) Boot() (string, time.Duration) { return c.boot, sinceBoot() }
+func (c systemClock) Boot() (string, time.Duration) { return c.boot, bootclock.Now() }

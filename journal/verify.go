@@ -19,7 +19,7 @@ type Report struct {
 // Finding is one thing wrong. Codes: files, head, integrity, unreadable,
 // event_changed, event_missing, transition_changed, transition_missing,
 // history_impossible, work_lies, dead_lies, counter_lies, archive_missing,
-// archive_changed.
+// archive_changed, baseline_lies.
 type Finding struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

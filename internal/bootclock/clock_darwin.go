@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the time since the machine started; on macOS CLOCK_MONOTONIC goes
-// on while the machine sleeps.
-func Now() time.Duration { return read(unix.CLOCK_MONOTONIC) }
+// Now returns the time since the machine started. On macOS this clock goes on
+// while the machine sleeps, and unlike CLOCK_MONOTONIC it is not computed from
+// the wall clock.
+func Now() time.Duration { return read(unix.CLOCK_MONOTONIC_RAW) }
 
 // ID names this start of the machine.
 func ID() (string, error) {

@@ -116,6 +116,23 @@ func (b *bench) deliver(d sessions.Delivery) sessions.Outcome {
 	return out
 }
 
+// settled delivers again and again, as the daemon does, until there is an outcome.
+func (b *bench) settled(d sessions.Delivery) sessions.Outcome {
+	b.Helper()
+	end, again := time.After(20*time.Second), time.Tick(10*time.Millisecond)
+	for {
+		out := b.deliver(d)
+		if out.State != sessions.Waiting {
+			return out
+		}
+		select {
+		case <-end:
+			b.Fatalf("still waiting: %+v", out)
+		case <-again:
+		}
+	}
+}
+
 func (b *bench) want(out sessions.Outcome, s sessions.State, r sessions.Reason) {
 	b.Helper()
 	if out.State != s || out.Reason != r {

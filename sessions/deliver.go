@@ -257,7 +257,7 @@ func (r *delivery) settled(ctx context.Context, err error) error {
 // would submit; otherwise what to say when that lasts.
 func (r *delivery) ready(v snapshot, late bool) (bool, Outcome) {
 	if r.Profile.Prompt == nil {
-		return r.echoed(v), unsure(v, "the text was never seen on the screen; not submitted")
+		return r.echoed(v), r.undrawn(v, "the text was never seen on the screen; not submitted")
 	}
 	c, found := findComposer(r.Profile, v.screen)
 	if !found {
@@ -281,12 +281,22 @@ func (r *delivery) ready(v snapshot, late bool) (bool, Outcome) {
 }
 
 // emptied judges an empty composer before any Enter of ours: a person submitted
-// or removed the text, or it was never drawn.
+// or removed the text, or it is not drawn yet.
 func (r *delivery) emptied(v snapshot) Outcome {
 	if r.Profile.WaitIdle && first(r.Profile.Busy, v.screen) != "" {
 		return Outcome{State: Delivered, Detail: "submitted by hand"}
 	}
-	return unsure(v, "the composer is empty, and no Enter of ours was sent")
+	return r.undrawn(v, "the composer is empty, and no Enter of ours was sent")
+}
+
+// undrawn waits for a program that hangs: its input is not lost, and its text
+// would stand in the composer once we had given up. The pane itself remembers
+// since when, so that the bound holds over many calls and processes.
+func (r *delivery) undrawn(v snapshot, detail string) Outcome {
+	if v.typingNow(time.Now(), r.pace.blank) {
+		return Outcome{State: Waiting, Reason: ReasonUnknownScreen, Detail: "typed, and not drawn yet"}
+	}
+	return unsure(v, detail)
 }
 
 // scrolled reports whether the composer is too small for our text and shows a

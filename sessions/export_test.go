@@ -32,7 +32,7 @@ func (s *Server) SubmitAfter(ctx context.Context, d Delivery, change func()) (bo
 
 // Hurry shortens the watching for tests of what happens at its end.
 func (s *Server) Hurry() {
-	s.pace = pace{look: 5 * time.Millisecond, echo: 250 * time.Millisecond, proof: 250 * time.Millisecond, retry: 100 * time.Millisecond}
+	s.pace = pace{look: 5 * time.Millisecond, echo: 250 * time.Millisecond, blank: 500 * time.Millisecond, proof: 250 * time.Millisecond, retry: 100 * time.Millisecond}
 }
 
 // WithDeadline is the server with another deadline for each command: a client

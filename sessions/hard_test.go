@@ -132,7 +132,7 @@ func TestHumanDeletesOurText(t *testing.T) {
 	b.press("agent", "C-u")
 	b.seesNot("agent", "NOTIFICATION")
 	for range 2 {
-		out := b.deliver(d)
+		out := b.settled(d)
 		b.want(out, sessions.Indeterminate, sessions.ReasonIndeterminate)
 		if !strings.Contains(out.Evidence, "›") {
 			t.Errorf("evidence %q", out.Evidence)
@@ -156,10 +156,22 @@ func TestNeverEchoed(t *testing.T) {
 			b := newBench(t)
 			b.Hurry()
 			b.agent("agent", profile, "--profile", profile, "--mute")
-			b.want(b.deliver(b.delivery("agent", profile, notice(1))), sessions.Indeterminate, sessions.ReasonIndeterminate)
+			b.want(b.settled(b.delivery("agent", profile, notice(1))), sessions.Indeterminate, sessions.ReasonIndeterminate)
 			b.submitted("agent")
 		})
 	}
+}
+
+// A program that hangs after the paste gets its Enter when it wakes, from
+// whichever call comes then: giving up earlier would leave our text behind.
+func TestHungAfterPaste(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.agent("agent", "codex", "--echo-delay", "3s")
+	d := b.delivery("agent", "codex", notice(1))
+	b.want(b.deliver(d), sessions.Waiting, sessions.ReasonUnknownScreen)
+	b.want(b.settled(d), sessions.Delivered, "")
+	b.submitted("agent", notice(1)+trailer)
 }
 
 func TestSlowEcho(t *testing.T) {

@@ -12,11 +12,12 @@ import (
 type pace struct {
 	look  time.Duration // between two looks
 	echo  time.Duration // for the pasted text to show
+	blank time.Duration // before text that never showed is given up, over all calls
 	proof time.Duration // for the proof to show
 	retry time.Duration // before an Enter counts as swallowed, at least
 }
 
-var defaultPace = pace{look: 15 * time.Millisecond, echo: 2 * time.Second, proof: 3 * time.Second, retry: 400 * time.Millisecond}
+var defaultPace = pace{look: 15 * time.Millisecond, echo: 2 * time.Second, blank: time.Minute, proof: 3 * time.Second, retry: 400 * time.Millisecond}
 
 func (p pace) until(d time.Duration) time.Time { return time.Now().Add(d) }
 

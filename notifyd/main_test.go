@@ -2,11 +2,13 @@ package notifyd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -154,6 +156,8 @@ type office struct {
 	stop context.CancelFunc
 	done chan struct{}
 	err  error
+
+	label string // of every goroutine that it starts
 }
 
 // start runs a daemon on a room of its own until the test ends.
@@ -168,10 +172,10 @@ func (s *scene) start(change ...func(*Options)) *office {
 	d, err := NewDaemon(s.open(), opts)
 	s.check(err)
 	ctx, stop := context.WithCancel(context.Background())
-	o := &office{Daemon: d, s: s, stop: stop, done: make(chan struct{})}
+	o := &office{Daemon: d, s: s, stop: stop, done: make(chan struct{}), label: rand.Text()}
 	go func() {
 		defer close(o.done)
-		o.err = d.Run(ctx)
+		pprof.Do(ctx, pprof.Labels("daemon", o.label), func(ctx context.Context) { o.err = d.Run(ctx) })
 	}()
 	s.Cleanup(func() { stop(); <-o.done })
 	select {

@@ -2,10 +2,14 @@ package notifyd
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"arkamsg/internal/config"
+	"arkamsg/internal/errkind"
 	"arkamsg/journal"
 )
 
@@ -21,7 +25,16 @@ type Status struct {
 	Counters map[string]int64 `json:"counters"`
 	Waiting  []WaitingStatus  `json:"waiting"`
 	Failures []FailureStatus  `json:"recent_failures"`
+	Proved   *ProvedStatus    `json:"proved,omitempty"` // the last full verification of the journal
 	Damage   string           `json:"damage,omitempty"` // what is wrong with the journal
+	Remedy   string           `json:"remedy,omitempty"` // against the damage
+}
+
+// ProvedStatus is when all of history was last proved, and how much it was.
+type ProvedStatus struct {
+	At       Stamp `json:"at"`
+	Events   int64 `json:"events"`
+	Findings int   `json:"findings"`
 }
 
 // DaemonStatus says who delivers, if anybody. Running means that something
@@ -104,11 +117,27 @@ func (m *Mailroom) Status(ctx context.Context, version string) (Status, error) {
 	for _, f := range sum.RecentFailures {
 		s.Failures = append(s.Failures, FailureStatus{f.MessageID, Target(f.Lane), f.Reason, Stamp(f.At)})
 	}
-	if err := m.Journal.Damage(); err != nil {
-		s.Damage = err.Error()
+	if err := m.soundness(&s); err != nil {
+		return Status{}, err
 	}
 	s.Daemon, err = m.daemonStatus(ctx)
 	return s, err
+}
+
+// soundness says what opening the journal and the last verification found.
+func (m *Mailroom) soundness(s *Status) error {
+	proof, known, err := m.Journal.Proof()
+	if err != nil {
+		return err
+	}
+	if known {
+		s.Proved = &ProvedStatus{Stamp(proof.At), proof.Events, proof.Findings}
+		s.Damage, s.Remedy = proof.First, proof.Remedy
+	}
+	if err := m.Journal.Damage(); err != nil {
+		s.Damage, s.Remedy = err.Error(), errkind.Hint(err)
+	}
+	return nil
 }
 
 func (m *Mailroom) daemonStatus(ctx context.Context) (DaemonStatus, error) {
@@ -124,13 +153,14 @@ func (m *Mailroom) daemonStatus(ctx context.Context) (DaemonStatus, error) {
 }
 
 // answers reports whether a process listens on the home's socket. The kernel
-// accepts for a hung daemon too, and refuses for a dead one at once.
+// accepts for a hung daemon too, until so many have called that it says "again",
+// and refuses for a dead one at once.
 func answers(ctx context.Context, home config.Home) bool {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", home.Socket())
 	if err != nil {
-		return false
+		return errors.Is(err, unix.EAGAIN) || ctx.Err() != nil
 	}
 	_ = conn.Close()
 	return true

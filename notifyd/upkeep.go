@@ -5,27 +5,57 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"arkamsg/internal/errkind"
 )
 
-// upkeepEvery is how often old history moves to its archive.
-const upkeepEvery = 24 * time.Hour
+// Upkeep runs soon after the start, so that a daemon restarted every morning
+// does it as well, and then once a day.
+const (
+	upkeepFirst = 5 * time.Minute
+	upkeepEvery = 24 * time.Hour
+)
 
-// upkeep archives old history once a day, in transactions small enough for
-// deliveries to pass between them. The first turn comes soon after the start,
-// so that a daemon restarted every morning archives as well.
+// upkeep archives old history and proves the journal. Both go beside the
+// deliveries: archiving writes in transactions small enough for them to pass
+// between, proving only reads.
 func (d *Daemon) upkeep(ctx context.Context) error {
-	for wait := 5 * time.Minute; pause(ctx, wait); wait = upkeepEvery {
-		age := d.settings.Load().file.Journal.ArchiveAfter
-		n, err := d.room.Journal.Archive(ctx, time.Now().Add(-age))
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			d.log.Error("old history was not archived", "error", err)
-		case n > 0:
-			d.log.Info("old history archived", "events", n)
-		}
+	for wait := upkeepFirst; pause(ctx, wait); wait = upkeepEvery {
+		d.archive(ctx)
+		d.prove(ctx)
 	}
 	return nil
+}
+
+func (d *Daemon) archive(ctx context.Context) {
+	age := d.settings.Load().file.Journal.ArchiveAfter
+	n, err := d.room.Journal.Archive(ctx, time.Now().Add(-age))
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		d.log.Error("old history was not archived", "error", err)
+	case n > 0:
+		d.log.Info("old history archived", "events", n)
+	}
+}
+
+// prove verifies all of history and keeps the result where status finds it.
+// Damage does not stop deliveries: what is in hand is sound, and a person has to
+// decide.
+func (d *Daemon) prove(ctx context.Context) {
+	report, err := d.room.Journal.Verify(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = d.room.Journal.Keep(report)
+	}
+	if err != nil {
+		d.log.Error("the journal was not proved", "error", err)
+	}
+	if err := report.Err(); err != nil {
+		d.log.Error("THE JOURNAL IS DAMAGED", "error", err, "first", report.Findings[0].Message, "remedy", errkind.Hint(err))
+	}
 }
 
 // The service manager is told when there is one (NOTIFY_SOCKET); otherwise

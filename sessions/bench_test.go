@@ -122,7 +122,7 @@ func (b *bench) settled(d sessions.Delivery) sessions.Outcome {
 	end, again := time.After(20*time.Second), time.Tick(10*time.Millisecond)
 	for {
 		out := b.deliver(d)
-		if out.State != sessions.Waiting {
+		if out.State != sessions.Waiting && out.State != sessions.NotSubmitted {
 			return out
 		}
 		select {

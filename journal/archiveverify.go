@@ -64,13 +64,16 @@ func (j *Journal) verifyArchive(ctx context.Context, r *Report, file string, cha
 	}
 	defer db.Close()
 	r.Archives++
+	var counts map[string]int64
+	defer func() { add(held, counts) }()
 	return damageFound(r, db.Read(ctx, func(stx *sqlite.Tx) error {
 		tx := &Tx{j: j, sql: stx, ends: &ends{}}
+		counts = map[string]int64{}
 		for _, a := range chains["event"] {
 			if err := tx.proveRun(r, a, "event", `SELECT `+eventColumns+` FROM event WHERE id BETWEEN ? AND ? ORDER BY id`, readEventLink); err != nil {
 				return err
 			}
-			if err := a.tally(stx, held); err != nil {
+			if err := a.tally(stx, counts); err != nil {
 				return err
 			}
 		}

@@ -1,9 +1,12 @@
 package journal
 
 import (
+	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 
+	"arkamsg/internal/errkind"
 	"arkamsg/internal/sqlite"
 )
 
@@ -72,4 +75,62 @@ func (r *Report) checkBaseline(remembered, held map[string]int64) {
 			r.add("baseline_lies", "%s of what was archived is %d by the archives, the journal remembers %d", name, held[name], remembered[name])
 		}
 	}
+}
+
+// archiveTally is what the archives hold, and of which rows.
+type archiveTally struct {
+	anchors []anchor
+	counts  map[string]int64
+}
+
+// tallyArchives counts all archived events anew. NotFound: an archive is not
+// there, and nobody can tell.
+func (j *Journal) tallyArchives(ctx context.Context) (t archiveTally, err error) {
+	t.counts = map[string]int64{}
+	err = j.view(ctx, func(tx *Tx) error {
+		t.anchors, err = tx.anchorsOf("event")
+		return err
+	})
+	for _, a := range t.anchors {
+		if err == nil {
+			err = j.tallyOne(ctx, a, t.counts)
+		}
+	}
+	return t, err
+}
+
+func (j *Journal) tallyOne(ctx context.Context, a anchor, counts map[string]int64) error {
+	db, err := sqlite.Open(ctx, filepath.Join(j.home, filepath.Base(a.file)), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	var one map[string]int64
+	err = db.Read(ctx, func(tx *sqlite.Tx) error {
+		one = map[string]int64{}
+		return a.tally(tx, one)
+	})
+	add(counts, one)
+	return firstError(err, db.Close())
+}
+
+func add(counts, more map[string]int64) {
+	for name, n := range more {
+		counts[name] += n
+	}
+}
+
+// rebase makes the baseline what the archives hold. NotNow: more was archived
+// since they were counted.
+func (tx *Tx) rebase(t archiveTally) error {
+	now, err := tx.anchorsOf("event")
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(now, t.anchors) {
+		return errkind.New(errkind.NotNow, "history is being archived at this moment").WithHint("type it again")
+	}
+	if _, err := tx.sql.Exec(`DELETE FROM baseline`); err != nil {
+		return err
+	}
+	return tx.addBaseline(t.counts)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -114,15 +115,24 @@ func (h *head) locked(do func(fd int) error) error {
 		return err
 	}
 	defer unix.Close(fd) // drops the lock
-	for {
-		if err = unix.Flock(fd, unix.LOCK_EX); err != unix.EINTR {
-			break
-		}
-	}
-	if err != nil {
+	if err := takeHead(fd); err != nil {
 		return err
 	}
 	return do(fd)
+}
+
+// headPatience bounds the wait for another process's write of the head. That
+// process may be stopped; what it holds up is already durable, and the head is
+// only a lower bound, so the next commit may move it just as well.
+const headPatience = 100 * time.Millisecond
+
+func takeHead(fd int) error {
+	for end := time.Now().Add(headPatience); ; time.Sleep(time.Millisecond) {
+		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || err != unix.EWOULDBLOCK && err != unix.EINTR || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // ensure creates the file, durably, before anything is acknowledged.

@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"arkamsg/internal/errkind"
 	"arkamsg/internal/sqlite"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestOneMessageFromAppendToDelivered(t *testing.T) {
@@ -261,6 +267,40 @@ func TestArchivedEventsAreStillFoundAndUnique(t *testing.T) {
 	check(t, j.Backup(ctx, t.TempDir()+"/copy.db"))
 }
 
+// TestBaselineIsWhatTheArchivesHold: what the journal remembers of rows that
+// left is compared with those rows, and made anew from them.
+func TestBaselineIsWhatTheArchivesHold(t *testing.T) {
+	j, clock := openTest(t)
+	ctx := t.Context()
+	fillDelivered(t, j, 150)
+	must(j.Append(ctx, note("blocked", "lane")))
+	check(t, j.Fail(ctx, must(j.Claim(ctx, "lane", "h", time.Minute, 0)), ReasonMissingSession, Outcome{}))
+	check(t, j.ClearDead(ctx, "blocked", "nobody is there"))
+	clock.add(time.Hour)
+	must(j.Append(ctx, note("young", "lane")))
+	check(t, j.Deliver(ctx, must(j.Claim(ctx, "lane", "h", time.Minute, 0)), Outcome{}))
+	before := must(j.Summary(ctx))
+	if n := must(j.Archive(ctx, clock.Wall())); n != 151 {
+		t.Fatalf("moved %d", n)
+	}
+	verifyClean(t, j)
+	for _, lie := range []string{
+		`UPDATE baseline SET value = value + 1 WHERE name = 'delivered'`,
+		`DELETE FROM baseline WHERE name = '` + CounterBlockedMissing + `'`,
+		`INSERT INTO baseline(name, value) VALUES('` + CounterRetries + `', 3)`,
+	} {
+		check(t, j.DB().Write(ctx, func(tx *sqlite.Tx) error { _, err := tx.Exec(lie); return err }))
+		if r := must(j.Verify(ctx)); !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == "baseline_lies" }) {
+			t.Fatalf("%s: %+v", lie, r)
+		}
+		check(t, j.Rebuild(ctx))
+		verifyClean(t, j)
+	}
+	if after := must(j.Summary(ctx)); !maps.Equal(before.Counters, after.Counters) || before.Delivered != after.Delivered {
+		t.Errorf("before %+v\nafter  %+v", before, after)
+	}
+}
+
 // TestFailedCallersLeaveNoTraceInTheHead: one caller that appends and one that
 // appends and fails share a transaction; the head must name the first one's row
 // and not what the second one took back.
@@ -293,4 +333,26 @@ func TestFailedCallersLeaveNoTraceInTheHead(t *testing.T) {
 		check(t, j.quickCheck(t.Context(), must(j.head.read())))
 	}
 	verifyClean(t, j)
+}
+
+// A process that was stopped while it held the head holds up nobody: what it
+// would write is a lower bound, and the next commit moves it just as well.
+func TestAHeldHeadHoldsUpNobody(t *testing.T) {
+	home := t.TempDir()
+	j := openIn(t, home, SystemClock())
+	must(j.Append(t.Context(), note("first", "lane")))
+	before := must(j.head.read())
+
+	f := must(os.OpenFile(filepath.Join(home, "journal.head"), os.O_RDWR, 0))
+	check(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
+	must(j.Append(t.Context(), note("second", "lane")))
+	if now := must(j.head.read()); now != before {
+		t.Errorf("the head moved from %v to %v under a lock that is not ours", before, now)
+	}
+	check(t, f.Close())
+	must(j.Append(t.Context(), note("third", "lane")))
+	check(t, j.quickCheck(t.Context(), must(j.head.read())))
+	if now := must(j.head.read()); now.event.seq != 3 {
+		t.Errorf("the head stayed at %v", now)
+	}
 }

@@ -126,11 +126,22 @@ func (tx *Tx) withBaseline(h history) (map[string]int64, error) {
 	return base, err
 }
 
-// Rebuild makes work, dead letters and counters anew from history. Leases and
-// due times are over then: work in hand can be taken over at once, and its old
-// tickets stay valid until it is. Damaged: history itself is impossible.
+// Rebuild makes work, dead letters and counters anew from history and its
+// archives. Leases and due times are over then: work in hand can be taken over
+// at once, and its old tickets stay valid until it is. Where an archive is
+// missing, what was remembered of it stays. Damaged: history itself is
+// impossible. NotNow: history is being archived.
 func (j *Journal) Rebuild(ctx context.Context) error {
+	archives, unknown := j.tallyArchives(ctx)
+	if unknown != nil && errkind.Of(unknown) != errkind.NotFound && errkind.Of(unknown) != errkind.Damaged {
+		return unknown
+	}
 	return j.Update(ctx, func(tx *Tx) error {
+		if unknown == nil {
+			if err := tx.rebase(archives); err != nil {
+				return err
+			}
+		}
 		var left []folded
 		var wrong error
 		h, err := tx.fold(

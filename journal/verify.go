@@ -48,7 +48,7 @@ func (r Report) Err() error {
 func (r Report) remedy() string {
 	for _, f := range r.Findings {
 		switch f.Code {
-		case "work_lies", "dead_lies", "counter_lies":
+		case "work_lies", "dead_lies", "counter_lies", "baseline_lies":
 		case "archive_missing":
 			return "put the archive file back beside journal.db"
 		default:

@@ -69,7 +69,7 @@ func (p *program) competenceVerb() *cli.Command {
 func (p *program) piiRulesVerb() *cli.Command {
 	return &cli.Command{
 		Name: "pii-rules", Usage: "print the built-in rules for personal data, to start a file of one's own (persist.pii_rules)",
-		Action: func(*cli.Context) error { p.printf("%s", pii.Builtin()); return nil },
+		Action: func(*cli.Context) error { p.printf("%s", string(pii.Builtin())); return nil },
 	}
 }
 
@@ -132,7 +132,7 @@ func (p *program) showCompetence(doc *document.Document, asJSON bool) error {
 	}
 	text, err := document.Encode(doc)
 	if err == nil {
-		p.printf("%s", text)
+		p.printf("%s", string(text))
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (p *program) competencePersist(c *cli.Context, s *competences.Service) erro
 	if err != nil {
 		return err
 	}
-	p.printf("%s\n", answer.Body)
+	p.printf("%s\n", string(answer.Body))
 	return nil
 }
 

@@ -46,6 +46,8 @@ func TestScripts(t *testing.T) {
 			"eventually": eventually,
 			"sql":        statement,
 			"mark":       mark,
+			"request":    request,
+			"field":      field,
 		},
 	})
 }

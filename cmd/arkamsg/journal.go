@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"arkamsg/internal/errkind"
 	"arkamsg/journal"
 	"arkamsg/notifyd"
 )
@@ -23,7 +24,8 @@ func (p *program) journalVerb() *cli.Command {
 			},
 			{
 				Name: "rebuild", Usage: "make the projections anew from history",
-				Description: "With --accept-loss the journal goes on from what is there although its head file\n" +
+				Description: "Verifies afterwards, and ends with 7 if something is still wrong.\n" +
+					"With --accept-loss the journal goes on from what is there although its head file\n" +
 					"names rows that are gone. Restore a backup instead if you have one.",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "accept-loss", Usage: "go on without rows that are gone"}},
 				Action: func(c *cli.Context) error { return p.rebuild(c) },
@@ -70,6 +72,9 @@ func (p *program) verify(c *cli.Context, room *notifyd.Mailroom) error {
 	if err != nil {
 		return err
 	}
+	if err := room.Journal.Keep(report); err != nil && errkind.Of(err) != errkind.Refused {
+		return err // in a home that only can be read, status goes on showing the last one
+	}
 	if c.Bool("json") {
 		if err := p.printJSON(reportJSON(report)); err != nil {
 			return err
@@ -106,6 +111,6 @@ func (p *program) rebuild(c *cli.Context) error {
 			}
 		}
 		p.printf("work, dead letters and counters are what history says\n")
-		return nil
+		return p.verify(c, room)
 	})
 }

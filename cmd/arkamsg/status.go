@@ -55,7 +55,7 @@ func (p *program) watchStatus(ctx context.Context, room *notifyd.Mailroom, asJSO
 		if terminal(p.stdout) && !asJSON {
 			fmt.Fprint(p.stdout, "\x1b[H\x1b[2J")
 		}
-		if err := p.status(ctx, room, asJSON); err != nil {
+		if err := p.status(ctx, room, asJSON); err != nil && ctx.Err() == nil {
 			return err
 		}
 		select {
@@ -72,10 +72,7 @@ func (p *program) printStatus(s notifyd.Status, now time.Time) error {
 	t.row("home", s.Home)
 	t.row("lag", lagLine(s.Lag))
 	t.row("totals", fmt.Sprintf("%d events, %d delivered, %d failed", s.Totals.Events, s.Totals.Delivered, s.Totals.Failed))
-	if s.Damage != "" {
-		t.row("DAMAGE", s.Damage)
-		t.row("", "-> arkamsg journal verify")
-	}
+	p.printSoundness(t, s, now)
 	if err := t.flush(); err != nil {
 		return err
 	}
@@ -85,11 +82,22 @@ func (p *program) printStatus(s notifyd.Status, now time.Time) error {
 	return t.flush()
 }
 
+// printSoundness says when the journal was proved, or what is wrong with it.
+func (p *program) printSoundness(t table, s notifyd.Status, now time.Time) {
+	switch {
+	case s.Damage != "":
+		t.row(p.paint(red, "DAMAGE"), s.Damage)
+		t.row("", "-> arkamsg journal verify; then: "+s.Remedy)
+	case s.Proved != nil:
+		t.row("journal", fmt.Sprintf("%d events proved %s ago", s.Proved.Events, age(now.Sub(time.Time(s.Proved.At)))))
+	}
+}
+
 func (p *program) daemonLine(d notifyd.DaemonStatus, now time.Time) painted {
 	who := painted(fmt.Sprintf(": pid %d on %s", d.PID, plaintext.EscapeLine(d.Host)))
 	switch {
 	case d.Running && d.LeaseExpired:
-		return p.paint(red, "hangs") + who + ", its lease has expired -> restart it"
+		return p.paint(red, "hangs") + who + painted(fmt.Sprintf(", its lease has expired -> kill -CONT %d if it was stopped, else kill -9 %d; then: arkamsg daemon", d.PID, d.PID))
 	case d.Running && d.StartedAt != nil:
 		return p.paint(green, "running") + who + painted(fmt.Sprintf(", term %d, for %s", d.Term, age(now.Sub(time.Time(*d.StartedAt)))))
 	case d.Running:
@@ -116,7 +124,7 @@ func (p *program) printWaiting(t table, waiting []notifyd.WaitingStatus, now tim
 		t.row("waiting")
 	}
 	for _, w := range waiting {
-		t.row("  "+string(w.MessageID), w.Target, w.Reason, age(now.Sub(time.Time(w.Since))), "-> "+notifyd.Remedy(w.Reason))
+		t.row("  "+string(w.MessageID), w.Target, w.Reason, age(now.Sub(time.Time(w.Since))), "-> "+notifyd.RemedyFor(w.Reason, w.MessageID, w.Target))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"arkamsg/internal/config"
 	"arkamsg/internal/errkind"
@@ -91,21 +92,33 @@ var remedies = map[journal.Reason]string{
 	journal.ReasonNotAllowed:        "add the session to 'allow' in arka.yaml, then: arkamsg dead retry ID",
 	journal.ReasonTargetDead:        "restart the program in that pane, then: arkamsg dead retry ID",
 	journal.ReasonWrongProgram:      "start the agent in that pane (or list its program in 'providers'), then: arkamsg dead retry ID",
-	journal.ReasonPaneInMode:        "leave copy-mode in that pane (q)",
-	journal.ReasonInputOff:          "switch the pane's input on: tmux select-pane -e",
-	journal.ReasonPaneSynchronized:  "switch it off: tmux set-window-option synchronize-panes off",
-	journal.ReasonHumanDraft:        "send or clear what is typed in the composer",
-	journal.ReasonDialogOpen:        "answer the dialog in that pane",
-	journal.ReasonAgentBusy:         "nothing to do: delivered when the agent's turn ends",
-	journal.ReasonUnknownScreen:     "look at the pane; if it is at its prompt, adjust 'providers' in arka.yaml",
+	journal.ReasonPaneInMode:        "leave copy-mode in that pane: q, or tmux send-keys -t PANE -X cancel",
+	journal.ReasonInputOff:          "switch the pane's input on: tmux select-pane -e -t PANE",
+	journal.ReasonPaneSynchronized:  "switch it off: tmux set-window-option -t PANE synchronize-panes off",
+	journal.ReasonHumanDraft:        "send or clear what is typed in the composer; arkamsg sessions shows where",
+	journal.ReasonDialogOpen:        "answer the dialog in that pane; arkamsg sessions shows which",
+	journal.ReasonAgentBusy:         "nothing to do: delivered when the agent's turn ends; arkamsg sessions shows what it does",
+	journal.ReasonUnknownScreen:     "look at the pane: arkamsg sessions; if it is at its prompt, adjust 'providers' in arka.yaml",
 	journal.ReasonTmuxUnavailable:   "check the tmux server: tmux ls",
 	journal.ReasonAttemptsExhausted: "look at the pane, then: arkamsg dead retry ID",
 	journal.ReasonIndeterminate:     "compare the evidence with the pane: arkamsg dead show ID",
-	journal.ReasonInvalid:           "send it again, corrected",
+	journal.ReasonInvalid:           "read what is wrong, then send it again, corrected: arkamsg show ID",
+	journal.ReasonCancelled:         "nothing to do, a person cancelled it: arkamsg show ID says who; send it again if it is wanted after all",
 }
 
-// Remedy is what to do about a reason, for people.
-func Remedy(r journal.Reason) string { return remedies[r] }
+// Remedy is what to do about a reason, for people. Jobs and competences have
+// reasons of their own, which their history explains.
+func Remedy(r journal.Reason) string {
+	if remedy, ok := remedies[r]; ok {
+		return remedy
+	}
+	return "arkamsg show ID"
+}
+
+// RemedyFor is Remedy with the message and its target in their places.
+func RemedyFor(r journal.Reason, id journal.MessageID, target string) string {
+	return strings.NewReplacer("ID", string(id), "-t PANE", "-t '="+target+":'").Replace(Remedy(r))
+}
 
 // DeadLetter returns one dead letter, or NotFound.
 func (m *Mailroom) DeadLetter(ctx context.Context, id journal.MessageID) (journal.DeadLetter, error) {

@@ -93,7 +93,7 @@ func deadJSON(l journal.DeadLetter) any {
 		Detail    string            `json:"detail"`
 		Evidence  string            `json:"evidence,omitempty"`
 		Next      string            `json:"next"`
-	}{l.MessageID, l.Kind, notifyd.Target(l.Lane), l.Reason, stamp(l.At), l.Attempts, l.Detail, l.Evidence, notifyd.Remedy(l.Reason)}
+	}{l.MessageID, l.Kind, notifyd.Target(l.Lane), l.Reason, stamp(l.At), l.Attempts, l.Detail, l.Evidence, notifyd.RemedyFor(l.Reason, l.MessageID, notifyd.Target(l.Lane))}
 }
 
 func (p *program) deadShow() *cli.Command {
@@ -128,7 +128,7 @@ func (p *program) explainDead(l journal.DeadLetter) {
 	if l.Evidence != "" {
 		p.printf("\nThe pane as it was:\n%s\n", l.Evidence)
 	}
-	p.printf("\nWhat helps:  %s\n", notifyd.Remedy(l.Reason))
+	p.printf("\nWhat helps:  %s\n", notifyd.RemedyFor(l.Reason, l.MessageID, notifyd.Target(l.Lane)))
 	p.printf("arkamsg dead retry %s\n    tries again under the same id; what stands in the pane already is recognised by its mark and not typed twice\n", l.MessageID)
 	p.printf("arkamsg dead retry %s --retype\n    you have looked and it did not arrive: types it again whatever the mark says\n", l.MessageID)
 	p.printf("arkamsg dead clear %s --why TEXT\n    lets it go and records why; the history stays\n", l.MessageID)

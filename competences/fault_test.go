@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"arkamsg/competences/document"
 	"arkamsg/competences/refusal"
@@ -179,7 +180,11 @@ func TestRealFolderGone(t *testing.T) {
 // link wins, and nothing of ours remains.
 func TestLinkHasTheLastWord(t *testing.T) {
 	f := start(t, t.TempDir(), Settings{})
-	f.disk = &intruder{disk: f.disk, t: t, home: f.home}
+	f.disk = &hooked{f.disk, func() {
+		if err := os.WriteFile(filepath.Join(f.home, Folder, "candidate/intrus.yaml"), []byte("x"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}}
 	if _, err := f.Persist(bg, f.machine(t, "M1"), body("M1", "Intrus", persistID())); code(err) != refusal.CompetenceExists {
 		t.Fatalf("%v", err)
 	}
@@ -191,18 +196,52 @@ func TestLinkHasTheLastWord(t *testing.T) {
 	}
 }
 
-// intruder drops a file by hand right before the link.
-type intruder struct {
-	disk
-	t    *testing.T
-	home string
+// TestUnlearnWaitsForAPersistInFlight: a persist that another process has begun
+// is kept first and then unlearned; it never appears afterwards.
+func TestUnlearnWaitsForAPersistInFlight(t *testing.T) {
+	home := t.TempDir()
+	f, other := start(t, home, Settings{}), start(t, home, Settings{})
+	unlearned := make(chan error, 1)
+	f.disk = &hooked{disk: f.disk, beforeLink: func() {
+		go func() { unlearned <- other.Unlearn(bg, "en_vol", "dom", "obsolète") }()
+		eventually(t, func() bool { b, err := f.blocked(bg); return err == nil && b["en_vol"] })
+		select { // it must not be done before the file is there
+		case err := <-unlearned:
+			t.Errorf("unlearned (%v) while the persist was in flight", err)
+			unlearned <- err
+		case <-time.After(200 * time.Millisecond):
+		}
+	}}
+	if a, err := f.PersistLocal(bg, body("M1", "En vol", persistID())); err != nil || !a.Created {
+		t.Fatalf("%+v %v", a, err)
+	}
+	if err := <-unlearned; err != nil {
+		t.Error(err)
+	}
+	if got := f.files(t); len(got) != 1 { // the audit
+		t.Errorf("%v", got)
+	}
+	f.sound(t)
 }
 
-func (i *intruder) link(from, to string) error {
-	if err := os.WriteFile(filepath.Join(i.home, Folder, to), []byte("x"), 0o600); err != nil {
-		i.t.Error(err)
+// hooked runs something right before the link.
+type hooked struct {
+	disk
+	beforeLink func()
+}
+
+func (h *hooked) link(from, to string) error {
+	h.beforeLink()
+	return h.disk.link(from, to)
+}
+
+func eventually(t *testing.T, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !is(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("never came true")
+		}
 	}
-	return i.disk.link(from, to)
 }
 
 // TestExportsAreRepaired: a torn last line is cut, missing lines are appended,

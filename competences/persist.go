@@ -212,7 +212,7 @@ func (s *Service) nameFree(ctx context.Context, id slug.Slug) error {
 // the work.
 func (s *Service) write(ctx context.Context, who caller, k key, payload [32]byte, work *prepared) (Answer, error) {
 	id := work.doc.ID
-	row := row{state: pending, lane: journal.Lane("persist:" + id), payload: payload[:]}
+	row := row{state: pending, lane: laneOf(id), payload: payload[:]}
 	var t journal.Ticket
 	err := s.journal.Update(ctx, func(tx *journal.Tx) (err error) {
 		if err := who.still(tx.SQL()); err != nil {

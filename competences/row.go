@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"arkamsg/competences/refusal"
+	"arkamsg/competences/slug"
 	"arkamsg/internal/errkind"
 	"arkamsg/internal/sqlite"
 	"arkamsg/journal"
@@ -41,6 +42,9 @@ func messageID(k key, generation int) journal.MessageID {
 	}
 	return journal.MessageID(fmt.Sprintf("persist:%s:%d", k.hex(), generation))
 }
+
+// laneOf makes persists of one name take turns.
+func laneOf(id slug.Slug) journal.Lane { return journal.Lane("persist:" + id) }
 
 // row reads a key; state none if it was never used.
 func (s *Service) row(ctx context.Context, k key) (r row, err error) {

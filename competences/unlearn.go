@@ -2,6 +2,7 @@ package competences
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"arkamsg/competences/document"
@@ -92,8 +93,9 @@ func act(tx *sqlite.Tx, id slug.Slug, what, by, detail string) error {
 }
 
 // Unlearn takes a competence out of the catalogue for good: the name is
-// blocked, every file of it is removed, the block is lifted. An unlearning that
-// was begun before is completed. NotFound if there is nothing to unlearn.
+// blocked, persists that came before are let finish, every file of it is
+// removed, the block is lifted. An unlearning that was begun before is
+// completed. NotFound if there is nothing to unlearn.
 func (s *Service) Unlearn(ctx context.Context, id slug.Slug, by, reason string) error {
 	_, begun, err := s.BeginUnlearning(ctx, id, by, reason)
 	if err != nil {
@@ -104,6 +106,9 @@ func (s *Service) Unlearn(ctx context.Context, id slug.Slug, by, reason string) 
 		return err
 	}
 	defer unlock()
+	if err := s.endPending(ctx, id); err != nil {
+		return err // still blocked, as below
+	}
 	removed, err := s.removeAll(id)
 	if err != nil {
 		return err // still blocked: the same command completes it
@@ -115,6 +120,38 @@ func (s *Service) Unlearn(ctx context.Context, id slug.Slug, by, reason string) 
 		return refusal.New(refusal.NotFound, errkind.NotFound, "there is no competence of this id")
 	}
 	return nil
+}
+
+// endPending waits for persists of the slug that were appended before it was
+// blocked, in whatever process, so that none of them publishes behind our back.
+func (s *Service) endPending(ctx context.Context, id slug.Slug) error {
+	var keys []key
+	err := s.journal.DB().Read(ctx, func(tx *sqlite.Tx) (err error) {
+		keys, err = pendingKeys(tx, id)
+		return err
+	})
+	for _, k := range keys {
+		if _, end := s.finish(ctx, k, row{lane: laneOf(id)}); end != nil {
+			err = errors.Join(err, unknown(end))
+		}
+	}
+	return err
+}
+
+func pendingKeys(tx *sqlite.Tx, id slug.Slug) (keys []key, err error) {
+	rows, err := tx.Query(`SELECT key FROM competence_persist WHERE lane = ? AND state = 'pending'`, string(laneOf(id)))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var raw []byte
+		if err := rows.Scan(&raw); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key(raw))
+	}
+	return keys, rows.Err()
 }
 
 func (s *Service) removeAll(id slug.Slug) (removed []string, err error) {

@@ -146,91 +146,6 @@ func claimDeliver(b *testing.B, j *Journal, lane Lane) {
 	}
 }
 
-// BenchmarkFlat compares a journal that holds a million delivered events with an
-// empty one.
-func BenchmarkFlat(b *testing.B) {
-	empty, full := openBench(b), openBench(b)
-	fillDelivered(b, full, 1_000_000)
-	for name, op := range map[string]func(*Journal, int64){
-		"append": func(j *Journal, n int64) { benchAppend(b, j, n) },
-		"cycle": func(j *Journal, n int64) {
-			benchAppend(b, j, n)
-			claimDeliver(b, j, "lane")
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			if name == "cycle" {
-				drain(b, empty)
-				drain(b, full)
-			}
-			base := flatSeq.Add(1 << 20)
-			var te, tf time.Duration
-			n := int64(0)
-			for b.Loop() {
-				te += timed(50, func(i int64) { op(empty, base+n+i) })
-				tf += timed(50, func(i int64) { op(full, base+n+i) })
-				n += 50
-			}
-			b.ReportMetric(float64(te.Microseconds())/float64(n), "µs/empty")
-			b.ReportMetric(float64(tf.Microseconds())/float64(n), "µs/1M")
-			b.ReportMetric(float64(tf)/float64(te), "x-empty")
-		})
-	}
-}
-
-var flatSeq atomic.Int64
-
-func timed(times int64, f func(int64)) time.Duration {
-	start := time.Now()
-	for i := range times {
-		f(i)
-	}
-	return time.Since(start)
-}
-
-// drain delivers what another benchmark left queued.
-func drain(b *testing.B, j *Journal) {
-	for {
-		t, err := j.Claim(context.Background(), "lane", "h", time.Minute, 0)
-		if err != nil {
-			return
-		}
-		if err := j.Deliver(context.Background(), t, Outcome{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkOpen opens a journal with a million delivered and ten thousand queued
-// events, as the daemon does at its start.
-func BenchmarkOpen(b *testing.B) {
-	home := b.TempDir()
-	j, err := Open(b.Context(), home, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	fillDelivered(b, j, 1_000_000)
-	fillQueued(b, j, 10_000)
-	if err := j.Close(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		j, err := Open(b.Context(), home, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, _, err := j.ReadyLanes(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := j.Summary(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // fillDelivered appends and delivers n events in large transactions.
 func fillDelivered(tb testing.TB, j *Journal, n int) {
 	tb.Helper()
@@ -243,14 +158,6 @@ func fillDelivered(tb testing.TB, j *Journal, n int) {
 			return err
 		}
 		return tx.Deliver(t, Outcome{})
-	})
-}
-
-func fillQueued(tb testing.TB, j *Journal, n int) {
-	tb.Helper()
-	inChunks(tb, j, n, func(tx *Tx, i int) error {
-		_, err := tx.Append(NewEvent{MessageID: MessageID(fmt.Sprint("queued", i)), Kind: KindNotify, Lane: Lane(fmt.Sprint("lane", i%100)), Body: benchBody})
-		return err
 	})
 }
 

@@ -69,6 +69,36 @@ func TestOneOfManyWritersWins(t *testing.T) {
 	onlyEntries(t, dir, "x")
 }
 
+// A file that is just being published has two names for an instant; a reader at
+// that instant sees the file, not a hard link.
+func TestReaderMeetsAWriter(t *testing.T) {
+	root, _ := openRoot(t)
+	ended := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				data, err := durable.ReadFile(root, "a", 100)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && string(data) != "whole" {
+					t.Errorf("read %q: %v", data, err)
+				}
+			}
+		})
+	}
+	for range 100 {
+		if err := errors.Join(durable.WriteNew(root, "a", []byte("whole"), 0o600), durable.Remove(root, "a")); err != nil {
+			t.Error(err)
+		}
+	}
+	close(ended)
+	wg.Wait()
+}
+
 func TestReplaceSetsContentAndMode(t *testing.T) {
 	root, dir := openRoot(t)
 	for _, text := range []string{"old", "new"} {

@@ -24,12 +24,17 @@ func (d *folder) inspect(f *os.File, base string) error {
 	if kind := kindName(&stat); kind != "" {
 		return errkind.New(errkind.Refused, "%q is a %s, not a regular file", base, kind)
 	}
-	links := int(stat.Nlink)
-	if links == 2 && d.hasTempFor(&stat) {
-		links = 1
+	if stat.Nlink == 2 {
+		if d.hasTempFor(&stat) {
+			return nil
+		}
+		// Its writer may have removed the temporary name before we looked for it.
+		if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+			return err
+		}
 	}
-	if links > 1 {
-		return errkind.New(errkind.Refused, "%q has %d hard links", base, links)
+	if stat.Nlink > 1 {
+		return errkind.New(errkind.Refused, "%q has %d hard links", base, stat.Nlink)
 	}
 	return nil
 }

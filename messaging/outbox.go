@@ -122,6 +122,19 @@ func (i *Intention) Done() error {
 // Release leaves the entry for a later repair.
 func (i *Intention) Release() { i.file.Close() }
 
+// Underway reports whether a push of this id, alive or dead, has an entry: its
+// event is yet to come.
+func (t *Tree) Underway(id ID) (bool, error) {
+	if !ValidID(string(id)) {
+		return false, nil // no push can have it
+	}
+	_, err := t.root.Lstat(path.Join(outboxDir, string(id)+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Pending returns the intents whose pushes died, each with its lock in hand:
 // repair them and call Done, or Release. An entry that cannot be read is an
 // error beside the others, which are returned all the same.

@@ -32,12 +32,13 @@ func (t *Tree) Publish(ctx context.Context, d Draft) (Ref, error) {
 	if err := t.Complete(ctx, &d); err != nil {
 		return Ref{}, err
 	}
-	sources, problems := openSources(d.AttachFiles)
+	sources, missing := openSources(d.AttachFiles)
 	defer sources.close()
-	if problems = append(d.Message.Validate(), problems...); problems != nil {
-		return Ref{}, invalid(problems)
-	}
 	dir := path.Join(msgDir, d.Thread)
+	problems := d.Message.Validate()
+	if problems != nil || missing != nil && !t.isThere(dir) {
+		return Ref{}, invalid(append(problems, missing...))
+	}
 	if err := durable.MkdirAll(t.root, dir, folderPerm); err != nil {
 		return Ref{}, err
 	}
@@ -46,11 +47,17 @@ func (t *Tree) Publish(ctx context.Context, d Draft) (Ref, error) {
 		return Ref{}, err
 	}
 	defer release()
-	return t.publishHeld(ctx, d, sources)
+	return t.publishHeld(ctx, d, sources, missing)
 }
 
-// publishHeld runs with the thread's lock in hand.
-func (t *Tree) publishHeld(ctx context.Context, d Draft, sources sources) (Ref, error) {
+func (t *Tree) isThere(dir string) bool {
+	_, err := t.root.Lstat(dir)
+	return err == nil
+}
+
+// publishHeld runs with the thread's lock in hand. Attachments that are missing
+// by now do not matter to a message that was published with them.
+func (t *Tree) publishHeld(ctx context.Context, d Draft, sources sources, missing []errkind.Problem) (Ref, error) {
 	names, err := durable.Names(t.root, path.Join(msgDir, d.Thread))
 	if err != nil {
 		return Ref{}, err
@@ -60,6 +67,9 @@ func (t *Tree) publishHeld(ctx context.Context, d Draft, sources sources) (Ref, 
 		if err != nil || found {
 			return ref, err
 		}
+	}
+	if missing != nil {
+		return Ref{}, invalid(missing)
 	}
 	links, err := t.attach(d.Thread, sources)
 	if err != nil {

@@ -22,10 +22,14 @@ func (d *Daemon) followBacklog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer drain(changes)
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
+	complaint := trouble{log: d.log}
 	for {
-		d.tendBacklog(ctx)
+		if err := d.tendBacklog(ctx); err != nil && ctx.Err() == nil {
+			complaint.say(err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -38,16 +42,14 @@ func (d *Daemon) followBacklog(ctx context.Context) error {
 	}
 }
 
-func (d *Daemon) tendBacklog(ctx context.Context) {
-	if err := d.room.Repair(ctx); err != nil && ctx.Err() == nil {
-		d.log.Error("an interrupted push cannot be finished", "error", err)
+// tendBacklog goes on after an error: what cannot be repaired now is tried again
+// and must not keep hand-written files waiting.
+func (d *Daemon) tendBacklog(ctx context.Context) error {
+	err := d.room.Repair(ctx)
+	if d.settings.Load().file.Messaging.AnnounceFiles {
+		err = errors.Join(err, d.announce(ctx))
 	}
-	if !d.settings.Load().file.Messaging.AnnounceFiles {
-		return
-	}
-	if err := d.announce(ctx); err != nil && ctx.Err() == nil {
-		d.log.Error("files written by hand cannot be announced", "error", err)
-	}
+	return err
 }
 
 // Repair finishes every push whose process died between its intent and its
@@ -61,18 +63,23 @@ func (m *Mailroom) Repair(ctx context.Context) error {
 	return all
 }
 
-// complete carries out what a dead push had intended, and ends the intention.
+// complete carries out what a dead push had intended, and ends the intention. A
+// push that would be refused now was never acknowledged: it is dropped, so that
+// its id is free for the sender's next try.
 func (m *Mailroom) complete(ctx context.Context, in *messaging.Intention) error {
 	env, err := messaging.ParseEnvelope(in.Envelope)
 	if err == nil {
-		_, err = m.finish(ctx, env, Draft{Draft: in.Draft, NoNotify: !in.Notify})
+		_, err = m.finish(ctx, env, Draft{Draft: in.Draft, NoNotify: !in.Notify, Test: noted(env, metaTest) != ""})
 	}
-	if err != nil {
-		in.Release()
-		return err
+	id := in.Draft.Message.MessageID
+	switch {
+	case err == nil:
+		m.log.Info("finished a push that was killed", "message_id", id)
+	case refused(err):
+		m.log.Warn("dropped a push that was killed before it began", "message_id", id, "error", err)
+		err = nil
 	}
-	m.log.Info("finished a push that was killed", "message_id", env.MessageID)
-	return in.Done()
+	return errors.Join(err, conclude(in, err))
 }
 
 // announceSince is the fact that remembers when announcing was switched on;
@@ -85,12 +92,14 @@ func (d *Daemon) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.room.Tree.Scan(ctx, func(e messaging.Entry) error {
-		if len(e.Problems) > 0 || e.ModTime.Before(since) {
-			return nil
+	var all error
+	err = d.room.Tree.Scan(ctx, func(e messaging.Entry) error {
+		if len(e.Problems) == 0 && !e.ModTime.Before(since) {
+			all = errors.Join(all, d.announceFile(ctx, e))
 		}
-		return d.announceFile(ctx, e)
+		return ctx.Err()
 	})
+	return errors.Join(all, err)
 }
 
 func (d *Daemon) announcingSince(ctx context.Context) (time.Time, error) {
@@ -107,18 +116,24 @@ func (d *Daemon) announcingSince(ctx context.Context) (time.Time, error) {
 	return time.Now(), err
 }
 
+// announceFile leaves a file alone that a push is responsible for: between its
+// file and its event the push has an entry in the outbox, and the entry goes
+// after the event has come. Hence the order of the questions.
 func (d *Daemon) announceFile(ctx context.Context, e messaging.Entry) error {
-	ids := []journal.MessageID{eventID(e.ID, false), eventID(e.ID, true), readID(e.ID)}
-	known, err := d.room.Journal.Exists(ctx, ids...)
-	if err != nil || known[ids[0]] || known[ids[1]] || known[ids[2]] {
+	if known, err := d.isKnown(ctx, e.ID); err != nil || known {
+		return err
+	}
+	if underway, err := d.room.Tree.Underway(e.ID); err != nil || underway {
+		return err
+	}
+	if known, err := d.isKnown(ctx, e.ID); err != nil || known {
 		return err
 	}
 	msg := e.Message
 	msg.MessageID = e.ID
 	env, err := d.room.envelope(Draft{Draft: messaging.Draft{Message: msg, At: e.ModTime}}, "")
 	if err != nil {
-		d.log.Warn("file not announced", "path", e.Path, "error", err)
-		return nil
+		return err
 	}
 	note(&env, metaPath, e.Path)
 	event, err := newEvent(env, false, false)
@@ -127,4 +142,15 @@ func (d *Daemon) announceFile(ctx context.Context, e messaging.Entry) error {
 	}
 	_, err = d.room.Journal.Append(ctx, event)
 	return err
+}
+
+// isKnown reports whether the message was sent, published or read.
+func (d *Daemon) isKnown(ctx context.Context, id messaging.ID) (bool, error) {
+	known, err := d.room.Journal.Exists(ctx, eventID(id, false), eventID(id, true), readID(id))
+	for _, yes := range known {
+		if yes {
+			return true, err
+		}
+	}
+	return false, err
 }

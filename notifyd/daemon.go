@@ -164,6 +164,7 @@ func (d *Daemon) attend(ctx, hard context.Context, group *errgroup.Group) error 
 	if err != nil {
 		return err
 	}
+	defer drain(rings)
 	group.Go(func() error { return d.reload(ctx) })
 	group.Go(func() error { return d.followBacklog(ctx) })
 	group.Go(func() error { return d.upkeep(ctx) })

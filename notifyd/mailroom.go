@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"arkamsg/internal/config"
@@ -20,11 +21,12 @@ import (
 // works whether or not a daemon runs, and any number may be open at once.
 type Mailroom struct {
 	Home    config.Home
-	Config  *config.File
+	Config  *config.File // as it was opened
 	Journal *journal.Journal
 	Tree    *messaging.Tree // nil when read-only and nothing was ever written
 
-	log *slog.Logger
+	log     *slog.Logger
+	inForce atomic.Pointer[config.File] // a daemon replaces it
 }
 
 // OpenOptions says how to open a home.
@@ -41,6 +43,7 @@ func Open(ctx context.Context, home config.Home, file *config.File, opts OpenOpt
 		log = slog.New(slog.DiscardHandler)
 	}
 	m := &Mailroom{Home: home, Config: file, log: log}
+	m.inForce.Store(file)
 	j, err := journal.Open(ctx, string(home), journal.Options{
 		Sync: file.Journal.Sync, ReadOnly: opts.ReadOnly, AcceptLoss: opts.AcceptLoss, Logger: log, OnAppend: m.ring,
 	})

@@ -53,7 +53,7 @@ func (m *Mailroom) Inbox(ctx context.Context, reader messaging.Role) ([]Item, er
 		return nil, errkind.New(errkind.Invalid, "%q is not a role", string(reader)).
 			WithHint("arkamsg sessions lists the roles")
 	}
-	d := directory(m.Config)
+	d := directory(m.inForce.Load())
 	role := d.RoleOf(string(reader))
 	var found []messaging.Entry
 	err := m.Tree.Scan(ctx, func(e messaging.Entry) error {

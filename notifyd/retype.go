@@ -28,7 +28,7 @@ func (m *Mailroom) Retype(ctx context.Context, l journal.DeadLetter) error {
 	if err != nil {
 		return err
 	}
-	tmux := Tmux(m.Config, m.log)
+	tmux := Tmux(m.inForce.Load(), m.log)
 	target, err := tmux.Pin(ctx, addr.Session)
 	if errors.Is(err, sessions.ErrMissing) {
 		return nil // no pane, no mark

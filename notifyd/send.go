@@ -40,14 +40,15 @@ type Receipt struct {
 const (
 	metaPath   = "path"   // of the message file, relative to the backlog's root
 	metaDigest = "digest" // of what the sender said, to tell a repeat from a conflict
+	metaTest   = "test"   // set for a test
 )
 
 // Send publishes the message file and appends the notification, in that order.
 // When it returns without error both are durable. With an id that was used
 // before, the same content returns the first receipt and another content is a
-// Conflict. Killed between the two steps, the next push of that id or the next
-// daemon finishes them: the intent lies in the outbox until the event is
-// appended.
+// Conflict. Killed or failed between the two steps, the next push of that id or
+// the next daemon finishes them: the intent lies in the outbox until the event
+// is appended.
 func (m *Mailroom) Send(ctx context.Context, d Draft) (Receipt, error) {
 	d.Message = d.Message.Normalize()
 	said := digest(d)
@@ -63,12 +64,35 @@ func (m *Mailroom) Send(ctx context.Context, d Draft) (Receipt, error) {
 		return Receipt{}, err
 	}
 	r, err := m.finish(ctx, env, d)
-	if err != nil && (errkind.Of(err) == errkind.NotNow || errkind.IsUnknown(err)) {
-		intention.Release() // it may be finished later, by whoever finds it
-		return Receipt{}, err
-	}
-	return r, errors.Join(err, intention.Done())
+	return r, errors.Join(err, conclude(intention, err))
 }
+
+// conclude ends an intention that was carried out or refused for good. Anything
+// else leaves it to be finished later, by whoever finds it.
+func conclude(in *messaging.Intention, err error) error {
+	if err == nil || refused(err) {
+		return in.Done()
+	}
+	in.Release()
+	return nil
+}
+
+// refused reports whether the push was turned down before anything was
+// published, and would be again.
+func refused(err error) bool {
+	switch errkind.Of(err) {
+	case errkind.Invalid, errkind.NotFound, errkind.Conflict, errkind.Refused:
+		var left unfinished
+		return !errkind.IsUnknown(err) && !errors.As(err, &left)
+	}
+	return false
+}
+
+// unfinished is an error that struck after the file was published: the event
+// has to follow, however long it takes.
+type unfinished struct{ error }
+
+func (u unfinished) Unwrap() error { return u.error }
 
 // intend records what is about to happen. What an earlier push of the same id
 // left undone is finished first; ours is then a repeat or a conflict.
@@ -99,12 +123,15 @@ func (m *Mailroom) envelope(d Draft, said string) (messaging.Envelope, error) {
 	}
 	e := messaging.Envelope{
 		Type: "notify", V: 1, MessageID: msg.MessageID, TS: d.At,
-		Session: string(addr.Session), Project: orElse(d.Project, m.Config.Project), ToAgent: string(msg.To),
-		Provider: orElse(addr.Provider, m.Config.Provider), SessionPrefix: orElse(d.Prefix, m.Config.SessionPrefix),
+		Session: string(addr.Session), Project: orElse(d.Project, m.inForce.Load().Project), ToAgent: string(msg.To),
+		Provider: orElse(addr.Provider, m.inForce.Load().Provider), SessionPrefix: orElse(d.Prefix, m.inForce.Load().SessionPrefix),
 		Resource: messaging.Resource{Pointer: messaging.Pointer{ID: msg.MessageID}.String()},
 		Sender:   string(msg.From),
 	}
 	note(&e, metaDigest, said)
+	if d.Test {
+		note(&e, metaTest, "yes") // a killed test is finished as one
+	}
 	return e, nil
 }
 
@@ -112,7 +139,7 @@ func (m *Mailroom) envelope(d Draft, said string) (messaging.Envelope, error) {
 // here: the message is accepted and the daemon blocks it, so that the sender is
 // told and somebody learns of it (ARKA §11).
 func (m *Mailroom) address(r sessions.Request) (sessions.Address, error) {
-	addr, err := directory(m.Config).Address(r)
+	addr, err := directory(m.inForce.Load()).Address(r)
 	if errors.Is(err, sessions.ErrNotAllowed) {
 		err = nil
 	}
@@ -122,22 +149,27 @@ func (m *Mailroom) address(r sessions.Request) (sessions.Address, error) {
 // finish does what the intent says, as often as it is asked to: a message that
 // is there already is recognised by its id.
 func (m *Mailroom) finish(ctx context.Context, env messaging.Envelope, d Draft) (Receipt, error) {
-	if first, known, err := m.repeat(ctx, env, d.NoNotify); err != nil || known {
+	first, known, err := m.repeat(ctx, env, d.NoNotify)
+	if err != nil || known {
 		return first, err
 	}
-	ref, err := m.Tree.Publish(ctx, d.Draft)
-	if err != nil {
-		return Receipt{}, err
+	path := first.Path
+	if path == "" {
+		ref, err := m.Tree.Publish(ctx, d.Draft)
+		if err != nil {
+			return Receipt{}, err
+		}
+		crash.At("notifyd:after-publish")
+		path = ref.Path
 	}
-	crash.At("notifyd:after-publish")
-	note(&env, metaPath, ref.Path)
+	note(&env, metaPath, path)
 	event, err := newEvent(env, d.NoNotify, d.Test)
 	if err != nil {
 		return Receipt{}, err
 	}
 	got, err := m.Journal.Append(ctx, event)
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{}, unfinished{err}
 	}
 	crash.At("notifyd:after-append")
 	return receipt(got, env), nil
@@ -165,23 +197,35 @@ func eventID(id messaging.ID, fact bool) journal.MessageID {
 	return journal.MessageID(id)
 }
 
-// repeat returns the first receipt when the message was appended before, and a
-// Conflict when the id stands for something else.
+// repeat returns the first receipt when the message was sent before, and a
+// Conflict when the id stands for something else. A message that was published
+// without a notification and is notified now is no repeat: only the path of its
+// file is known.
 func (m *Mailroom) repeat(ctx context.Context, env messaging.Envelope, fact bool) (Receipt, bool, error) {
-	id := eventID(env.MessageID, fact)
-	rec, err := m.Journal.Get(ctx, id)
-	if errors.Is(err, journal.ErrNotFound) {
-		return Receipt{}, false, nil
+	var published string
+	for _, asFact := range []bool{false, true} {
+		rec, err := m.Journal.Get(ctx, eventID(env.MessageID, asFact))
+		if errors.Is(err, journal.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return Receipt{}, false, err
+		}
+		first, err := messaging.ParseEnvelope(rec.Body)
+		if err != nil || noted(first, metaDigest) != noted(env, metaDigest) {
+			return Receipt{}, false, errkind.New(errkind.Conflict, "message_id %s is already used for another message", env.MessageID).
+				WithHint("arkamsg show %s", env.MessageID)
+		}
+		if !asFact || fact {
+			return m.again(ctx, rec, first)
+		}
+		published = noted(first, metaPath)
 	}
-	if err != nil {
-		return Receipt{}, false, err
-	}
-	first, err := messaging.ParseEnvelope(rec.Body)
-	if err != nil || noted(first, metaDigest) != noted(env, metaDigest) {
-		return Receipt{}, false, errkind.New(errkind.Conflict, "message_id %s is already used for another message", id).
-			WithHint("arkamsg show %s", id)
-	}
-	// The stored event itself, so that the journal counts the repeat.
+	return Receipt{Path: published}, false, nil
+}
+
+// again appends the stored event itself, so that the journal counts the repeat.
+func (m *Mailroom) again(ctx context.Context, rec journal.Record, first messaging.Envelope) (Receipt, bool, error) {
 	got, err := m.Journal.Append(ctx, journal.NewEvent{
 		MessageID: rec.MessageID, Kind: rec.Kind, Lane: rec.Lane, Body: rec.Body,
 		Counter: rec.Counter, Test: rec.Test, Fact: rec.Fact,
@@ -226,11 +270,26 @@ func (m *Mailroom) addressed(e messaging.Envelope, test bool) (journal.NewEvent,
 	return ev, err
 }
 
-// ChatEnvelope is the envelope that a chat line stands for in this home.
-func (m *Mailroom) ChatEnvelope(c messaging.Chat, at time.Time) messaging.Envelope {
-	return c.Envelope(messaging.Envelope{
-		TS: at, Project: m.Config.Project, Provider: m.Config.Provider, SessionPrefix: m.Config.SessionPrefix,
+// ChatEnvelope is the envelope that a chat line stands for in this home. A line
+// that was sent before keeps its time, so that its repeat is a repeat.
+func (m *Mailroom) ChatEnvelope(ctx context.Context, c messaging.Chat, at time.Time) (messaging.Envelope, error) {
+	file := m.inForce.Load()
+	e := c.Envelope(messaging.Envelope{
+		TS: at, Project: file.Project, Provider: file.Provider, SessionPrefix: file.SessionPrefix,
 	})
+	addr, err := m.address(sessions.Request{ToAgent: e.ToAgent})
+	if err != nil {
+		return e, err
+	}
+	e.Session, e.Provider = string(addr.Session), orElse(addr.Provider, e.Provider)
+	rec, err := m.Journal.Get(ctx, journal.MessageID(e.MessageID))
+	if errors.Is(err, journal.ErrNotFound) {
+		return e, nil
+	}
+	if first, parseErr := messaging.ParseEnvelope(rec.Body); err == nil && parseErr == nil {
+		e.TS = first.TS
+	}
+	return e, err
 }
 
 // EnvelopeResult is the outcome for one envelope of a batch.
@@ -241,15 +300,16 @@ type EnvelopeResult struct {
 
 func receipt(r journal.Receipt, env messaging.Envelope) Receipt {
 	return Receipt{
-		MessageID: r.MessageID, EventID: r.EventID, State: r.State, Created: r.Created, Reason: r.Reason,
+		MessageID: journal.MessageID(env.MessageID), EventID: r.EventID, State: r.State, Created: r.Created, Reason: r.Reason,
 		Path: noted(env, metaPath),
 	}
 }
 
 // digest covers what the sender said and chose, and nothing that the clock, the
-// file system or a random number added.
+// file system or a random number added. Whether to notify is no part of it: a
+// message may be published first and notified later.
 func digest(d Draft) string {
-	d.At, d.Message.MessageID = time.Time{}, ""
+	d.At, d.Message.MessageID, d.NoNotify = time.Time{}, "", false
 	b, err := json.Marshal(d)
 	if err != nil {
 		return "" // plain strings and slices: cannot happen, and would only refuse repeats

@@ -54,6 +54,7 @@ func (d *Daemon) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer drain(changes)
 	for range changes {
 		if !settled(ctx, changes) {
 			return nil
@@ -78,17 +79,40 @@ func (d *Daemon) use(file *config.File) error {
 	if err != nil {
 		return err
 	}
-	if old := d.settings.Load(); old != nil && old.file.Journal.Sync != file.Journal.Sync {
-		d.log.Warn("journal.sync takes effect at the next start")
+	if old := d.settings.Load(); old != nil {
+		d.warnOfRestart(old.file, file)
 	}
 	d.settings.Store(s)
+	d.room.inForce.Store(file)
 	return nil
 }
 
-// settled swallows the burst of events that one save of an editor causes.
+// warnOfRestart names what was changed and is only read at the start.
+func (d *Daemon) warnOfRestart(old, now *config.File) {
+	for field, changed := range map[string]bool{
+		"journal.sync":   old.Journal.Sync != now.Journal.Sync,
+		"messaging.root": old.Messaging.Root != now.Messaging.Root,
+		"http.listen":    old.HTTP.Listen != now.HTTP.Listen,
+	} {
+		if changed {
+			d.log.Warn("takes effect at the next start", "field", field)
+		}
+	}
+}
+
+// drain waits until a watcher whose context is over has gone.
+func drain[T any](changes <-chan T) {
+	for range changes {
+	}
+}
+
+// settled swallows the burst of events that one save of an editor causes, but
+// not for ever: a tree that never rests is looked at all the same.
 func settled(ctx context.Context, changes <-chan string) bool {
-	quiet := time.NewTimer(50 * time.Millisecond)
+	const rest = 50 * time.Millisecond
+	quiet, late := time.NewTimer(rest), time.NewTimer(20*rest)
 	defer quiet.Stop()
+	defer late.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,8 +121,10 @@ func settled(ctx context.Context, changes <-chan string) bool {
 			if !ok {
 				return false
 			}
-			quiet.Reset(50 * time.Millisecond)
+			quiet.Reset(rest)
 		case <-quiet.C:
+			return true
+		case <-late.C:
 			return true
 		}
 	}

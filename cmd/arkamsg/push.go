@@ -131,7 +131,7 @@ func (p *program) push(ctx context.Context, room *notifyd.Mailroom, o pushOption
 	var envs []messaging.Envelope
 	var err error
 	if o.chat != "" {
-		envs, err = p.chatEnvelope(room, o)
+		envs, err = p.chatEnvelope(ctx, room, o)
 	} else {
 		envs, err = p.readEnvelopes(ctx, o.envelope)
 	}
@@ -179,12 +179,13 @@ func (p *program) messageText(ctx context.Context, o pushOptions) (string, error
 	return string(text), nil
 }
 
-func (p *program) chatEnvelope(room *notifyd.Mailroom, o pushOptions) ([]messaging.Envelope, error) {
+func (p *program) chatEnvelope(ctx context.Context, room *notifyd.Mailroom, o pushOptions) ([]messaging.Envelope, error) {
 	chat, err := messaging.ParseChat(o.chat)
 	if err != nil {
 		return nil, err
 	}
-	return []messaging.Envelope{room.ChatEnvelope(chat, time.Now())}, nil
+	env, err := room.ChatEnvelope(ctx, chat, time.Now())
+	return []messaging.Envelope{env}, err
 }
 
 // readEnvelopes reads one envelope per line, or a single one over several

@@ -163,20 +163,6 @@ func (j *Journal) Exists(ctx context.Context, ids ...MessageID) (known map[Messa
 	return known, err
 }
 
-// ReadBy reports which messages have a read receipt ("read:<id>").
-func (j *Journal) ReadBy(ctx context.Context, ids ...MessageID) (map[MessageID]bool, error) {
-	receipts := make([]MessageID, len(ids))
-	for i, id := range ids {
-		receipts[i] = "read:" + id
-	}
-	known, err := j.Exists(ctx, receipts...)
-	read := make(map[MessageID]bool, len(ids))
-	for _, id := range ids {
-		read[id] = known["read:"+id]
-	}
-	return read, err
-}
-
 // Filter chooses events. Zero fields choose all.
 type Filter struct {
 	States       []State

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"os"
-	"path"
 	"sync"
 	"time"
 
@@ -56,22 +55,6 @@ func (t *Tree) Close() error { return t.root.Close() }
 
 // Dir returns the folder that was opened.
 func (t *Tree) Dir() string { return t.dir }
-
-// Watched lists the folders whose changes announce new messages: the one of
-// threads and each thread's. Missing ones are left out.
-func (t *Tree) Watched() []string {
-	names, err := durable.Names(t.root, msgDir)
-	if err != nil {
-		return nil
-	}
-	dirs := []string{path.Join(t.dir, msgDir)}
-	for _, name := range names {
-		if info, err := t.root.Lstat(path.Join(msgDir, name)); err == nil && info.IsDir() {
-			dirs = append(dirs, path.Join(t.dir, msgDir, name))
-		}
-	}
-	return dirs
-}
 
 // Read returns one message. Problems of its content are an Invalid error that
 // lists them with field and line; a file that is none of ours to open is

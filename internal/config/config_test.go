@@ -249,23 +249,6 @@ func TestRenderRefusesWhatCouldNotBeReadBack(t *testing.T) {
 	}
 }
 
-func TestSuggestReadsTheRoleFromTheName(t *testing.T) {
-	in := config.Init{Project: "labs-b"}
-	for session, want := range map[sessions.Name]sessions.Role{
-		"arka-labs-b-PMO-codex":       "PMO",
-		"arka-labs-b-LD-senior-codex": "LD-senior",
-		"arka-labs-b-PMO-claude":      "",
-		"arka-labs-b--codex":          "",
-		"arka-labs-b-œ-codex":         "",
-		"0":                           "",
-		"arka-other-PMO-codex":        "",
-	} {
-		if got := in.Suggest(session); got != want {
-			t.Errorf("Suggest(%q) = %q, want %q", session, got, want)
-		}
-	}
-}
-
 func TestBackoffRepeatsItsLastWait(t *testing.T) {
 	r := config.Retry{Backoff: []time.Duration{0, time.Second}}
 	for attempt, want := range map[int]time.Duration{0: 0, 1: 0, 2: time.Second, 9: time.Second} {

@@ -64,22 +64,6 @@ func (in Init) file() *File {
 	return f
 }
 
-// Suggest guesses the role of a session from its name,
-// <prefix>-<project>-<role>-<provider> (ARKA §10), for init to offer. It returns
-// "" when the name says nothing.
-func (in Init) Suggest(session sessions.Name) sessions.Role {
-	f := in.file()
-	rest, ok := strings.CutPrefix(string(session), f.SessionPrefix+"-"+f.Project+"-")
-	if !ok {
-		return ""
-	}
-	role, ok := strings.CutSuffix(rest, "-"+f.Provider)
-	if !ok || !validName(role) {
-		return ""
-	}
-	return sessions.Role(role)
-}
-
 // plain is what YAML takes for a string without quotes, whatever its version.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]*$`)
 

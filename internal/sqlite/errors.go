@@ -17,9 +17,6 @@ func IsFull(err error) bool {
 	return hasCode(err, sqlite3.ErrFull) || errors.Is(err, syscall.ENOSPC)
 }
 
-// IsConstraint reports whether the table itself refused the row.
-func IsConstraint(err error) bool { return hasCode(err, sqlite3.ErrConstraint) }
-
 func isBusy(err error) bool {
 	return hasCode(err, sqlite3.ErrBusy) || hasCode(err, sqlite3.ErrLocked)
 }

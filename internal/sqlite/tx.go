@@ -64,9 +64,6 @@ func (tx *Tx) QueryRow(query string, args ...any) *Row {
 // back.
 func (tx *Tx) OnCommit(f func()) { tx.hooks = append(tx.hooks, f) }
 
-// Writable tells a transaction of Write from one of Read.
-func (tx *Tx) Writable() bool { return tx.writes }
-
 func (tx *Tx) explain(err error) error {
 	if err == nil {
 		return nil

@@ -67,7 +67,7 @@ func TestAnnouncingLeavesPushesAlone(t *testing.T) {
 	room := s.open()
 	d, err := NewDaemon(room, Options{})
 	s.check(err)
-	s.check(d.announce(t.Context())) // switched on
+	s.check(d.announce(t.Context()))         // switched on
 	s.killed(draft("LD", "PMO", "m1"), true) // as between the two steps
 	s.check(d.announce(t.Context()))
 	if rec := s.get("m1"); rec.State != "" {

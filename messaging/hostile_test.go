@@ -71,6 +71,24 @@ func TestTwoFilesWithOneID(t *testing.T) {
 	}
 }
 
+// A copy under another name, or one that was edited into nonsense, neither
+// spoils its original nor is read in its place.
+func TestStrayCopyDoesNotSpoilItsOriginal(t *testing.T) {
+	tree := openTree(t)
+	original := thread + "TODO__LD@PMO__x.yaml"
+	writeFile(t, tree, thread+"- copy of x.yaml", strings.Replace(good(t), "Free", "Foul", 1)+"message_id: ONE\n")
+	writeFile(t, tree, original, good(t)+"message_id: ONE\n")
+	for _, e := range entries(t, tree) {
+		if (e.Path == original) != (e.Problems == nil) {
+			t.Errorf("%+v", e)
+		}
+	}
+	ref, m, err := tree.Find(context.Background(), "ONE")
+	if err != nil || ref.Path != original || m.Body != "Free text.\n" {
+		t.Errorf("%v %q %v", ref, m.Body, err)
+	}
+}
+
 // Everything that can stand in a folder besides a message: reported by an
 // escaped name, never followed, never waited for.
 func TestHostileTree(t *testing.T) {

@@ -95,14 +95,17 @@ func (t *Tree) scanThread(ctx context.Context, thread string, seen map[ID]string
 	return nil
 }
 
-// noteDuplicate adds a problem to the second file with an id.
+// noteDuplicate adds a problem to the second file with an id. A file that is no
+// message claims no id, so that a stray copy does not spoil its original.
 func noteDuplicate(e Entry, seen map[ID]string) Entry {
 	if first, twice := seen[e.ID]; twice {
 		e.Problems = append(slices.Clip(e.Problems), errkind.Problem{Field: "message_id",
 			Message: fmt.Sprintf("%s is also the id of %q", e.ID, first)})
 		return e
 	}
-	seen[e.ID] = e.Path
+	if e.Problems == nil {
+		seen[e.ID] = e.Path
+	}
 	return e
 }
 
@@ -211,7 +214,8 @@ func idTime(id ID) (time.Time, bool) {
 }
 
 // Find returns the message with an id. It reads as few files as it can: those
-// whose bytes hold the id, newest thread first. NotFound without any.
+// whose bytes hold the id, newest thread first. Within a thread a file with
+// problems counts only when there is no other. NotFound without any.
 func (t *Tree) Find(ctx context.Context, id ID) (Ref, Message, error) {
 	threads, err := t.threadNames()
 	if err != nil {
@@ -236,7 +240,8 @@ func notFound(id ID) error {
 }
 
 // findIn looks for an id among the names of one thread.
-func (t *Tree) findIn(ctx context.Context, thread string, names []string, id ID) (Ref, Message, error) {
+func (t *Tree) findIn(ctx context.Context, thread string, names []string, id ID) (ref Ref, m Message, err error) {
+	err = notFound(id)
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return Ref{}, Message{}, errkind.New(errkind.Interrupted, "the search was stopped").Wrap(err)
@@ -245,23 +250,28 @@ func (t *Tree) findIn(ctx context.Context, thread string, names []string, id ID)
 			continue
 		}
 		full := path.Join(msgDir, thread, name)
-		if m, ok := t.holds(full, id); ok {
-			return Ref{id, full, thread}, m, nil
+		switch found, sound, ok := t.holds(full, id); {
+		case ok && sound:
+			return Ref{id, full, thread}, found, nil
+		case ok && err != nil:
+			ref, m, err = Ref{id, full, thread}, found, nil
 		}
 	}
-	return Ref{}, Message{}, notFound(id)
+	return ref, m, err
 }
 
-// holds reads a file and decodes it only if the id can be in it.
-func (t *Tree) holds(name string, id ID) (Message, bool) {
+// holds reads a file and decodes it only if the id can be in it. sound: the
+// file is a message without problems.
+func (t *Tree) holds(name string, id ID) (m Message, sound, ok bool) {
 	data, err := durable.ReadFile(t.root, name, MaxMessageBytes)
 	derived := pathID(name)
 	if err != nil || !bytes.Contains(data, []byte(id)) && id != derived {
-		return Message{}, false
+		return Message{}, false, false
 	}
-	m, _ := Decode(data)
+	m, problems := Decode(data)
 	if !ValidID(string(m.MessageID)) {
 		m.MessageID = derived
 	}
-	return m, m.MessageID == id
+	sound = problems == nil && nameProblems(path.Base(name), m) == nil
+	return m, sound, m.MessageID == id
 }

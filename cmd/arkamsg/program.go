@@ -181,7 +181,7 @@ func (p *program) logger(c *cli.Context, least slog.Level) *slog.Logger {
 		least = slog.LevelDebug
 	}
 	if terminal(p.stderr) {
-		return slog.New(tint.NewHandler(p.stderr, &tint.Options{
+		return slog.New(tint.NewTextHandler(p.stderr, &tint.Options{
 			Level: least, TimeFormat: time.TimeOnly, NoColor: p.getenv("NO_COLOR") != "",
 		}))
 	}

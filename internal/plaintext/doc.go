@@ -18,7 +18,7 @@
 // visible escape (`\x1b`, `\u202e`) for people who paste logs; its result
 // always passes [Check]. [EscapeText] and [EscapeLine] do the same at every
 // exit (terminal, log, page) for text that came past no door of ours, such as
-// the name of a file. [Normalize] turns CRLF into LF; it is explicit because a
-// changed text is a different text, and it must happen where the sender can
-// still be told.
+// the name of a file; [EscapeJSON] does it for what JSON leaves raw.
+// [Normalize] turns CRLF into LF; it is explicit because a changed text is a
+// different text, and it must happen where the sender can still be told.
 package plaintext

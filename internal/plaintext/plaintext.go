@@ -3,6 +3,7 @@ package plaintext
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -36,14 +37,18 @@ func Normalize(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // Sanitize replaces every refused character by a visible escape. The result
 // passes Check. A text without refused characters is returned as it is.
-func Sanitize(s string) string { return escape(s, true) }
+func Sanitize(s string) string { return escape(s, true, visible) }
 
 // EscapeText makes a text of any origin safe to print; LF and TAB are kept.
-func EscapeText(s string) string { return escape(s, true) }
+func EscapeText(s string) string { return escape(s, true, visible) }
 
 // EscapeLine makes a text of any origin safe to print on one line: LF and TAB
 // are escaped too.
-func EscapeLine(s string) string { return escape(s, false) }
+func EscapeLine(s string) string { return escape(s, false, visible) }
+
+// EscapeJSON makes encoded JSON safe to print; it still means the same. The
+// encoder escapes C0 only, and C1 controls or bidi marks move a terminal too.
+func EscapeJSON(s string) string { return escape(s, true, jsonEscape) }
 
 func check(s string, text bool) *Violation {
 	c := cursor{s: s, text: text}
@@ -55,9 +60,9 @@ func check(s string, text bool) *Violation {
 	return nil
 }
 
-func escape(s string, text bool) string {
-	first := check(s, text)
-	if first == nil {
+// escape spells out every refused character.
+func escape(s string, text bool, spell func(r rune, invalid bool) string) string {
+	if check(s, text) == nil {
 		return s
 	}
 	var b strings.Builder
@@ -66,7 +71,7 @@ func escape(s string, text bool) string {
 		if c.ok {
 			b.WriteString(s[c.at : c.at+c.size])
 		} else {
-			b.WriteString(visible(c.shown(), c.invalid()))
+			b.WriteString(spell(c.shown(), c.invalid()))
 		}
 	}
 	return b.String()
@@ -83,5 +88,19 @@ func visible(r rune, invalid bool) string {
 		return fmt.Sprintf(`\u%04x`, r)
 	default:
 		return fmt.Sprintf(`\U%08x`, r)
+	}
+}
+
+// jsonEscape spells a refused character as JSON does. A byte that is not UTF-8,
+// which no encoder writes, becomes what decoders make of it: U+FFFD.
+func jsonEscape(r rune, invalid bool) string {
+	switch {
+	case invalid:
+		return `\ufffd`
+	case r <= 0xFFFF:
+		return fmt.Sprintf(`\u%04x`, r)
+	default:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
 	}
 }

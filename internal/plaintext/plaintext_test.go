@@ -1,6 +1,8 @@
 package plaintext_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -122,6 +124,7 @@ func TestEveryCodePoint(t *testing.T) {
 		if v := plaintext.Check(plaintext.Sanitize(s)); v != nil {
 			t.Fatalf("%U is not made harmless: %v", r, v)
 		}
+		sameJSON(t, s)
 	}
 }
 
@@ -146,7 +149,26 @@ func FuzzText(f *testing.F) {
 				t.Fatalf("EscapeLine(%q) holds %U", s, r)
 			}
 		}
+		sameJSON(t, s)
 	})
+}
+
+// sameJSON demands of EscapeJSON that nothing refused is left, and that it
+// means what it meant.
+func sameJSON(t *testing.T, s string) {
+	t.Helper()
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	safe := plaintext.EscapeJSON(string(encoded))
+	if v := plaintext.Check(safe); v != nil {
+		t.Fatalf("EscapeJSON(%s) = %s: %v", encoded, safe, v)
+	}
+	var before, after string
+	if err := errors.Join(json.Unmarshal(encoded, &before), json.Unmarshal([]byte(safe), &after)); err != nil || before != after {
+		t.Fatalf("%q is %q after EscapeJSON: %v", before, after, err)
+	}
 }
 
 // Every short sequence of the characters that are judged by their neighbours:

@@ -2,7 +2,6 @@ package competences
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"arkamsg/competences/document"
 	"arkamsg/competences/refusal"
 	"arkamsg/journal"
 )
@@ -244,94 +242,6 @@ func eventually(t *testing.T, is func() bool) {
 	}
 }
 
-// TestExportsAreRepaired: a torn last line is cut, missing lines are appended,
-// what stands before is not touched.
-func TestExportsAreRepaired(t *testing.T) {
-	home := t.TempDir()
-	f := start(t, home, Settings{})
-	for range 3 {
-		if _, err := f.PersistLocal(bg, body("M1", "Nom "+persistID(), persistID(), m{"learning_metadata.partial": true, "learning_metadata.dropout_reason": "x"})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.stop()
-	for _, name := range []string{auditFile, incompleteFile} {
-		path := filepath.Join(home, Folder, name)
-		whole, _ := os.ReadFile(path)
-		for cut := range []int{0, 1, 17, len(whole) / 3, len(whole) / 2, len(whole) - 1} {
-			if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
-				t.Fatal(err)
-			}
-			f, err := boot(home, Settings{})
-			if err == nil {
-				err = f.Recover(bg)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.sound(t)
-			if again, _ := os.ReadFile(path); string(again) != string(whole) {
-				t.Errorf("%s cut at %d was not repaired", name, cut)
-			}
-			f.stop()
-		}
-	}
-	// a line changed by hand is reported and left alone
-	path := filepath.Join(home, Folder, auditFile)
-	whole, _ := os.ReadFile(path)
-	changed := strings.Replace(string(whole), "M1", "MX", 1)
-	_ = os.WriteFile(path, []byte(changed), 0o600)
-	f = start(t, home, Settings{})
-	if err := f.Recover(bg); err != nil {
-		t.Error(err)
-	}
-	problems, _ := f.CheckExports(bg)
-	if after, _ := os.ReadFile(path); len(problems) != 1 || problems[0].Line != 1 || string(after) != changed {
-		t.Errorf("%v", problems)
-	}
-}
-
-// TestExportThatFailedIsCaughtUp: a persist is kept although its export cannot
-// be written, and the next one writes both lines.
-func TestExportThatFailedIsCaughtUp(t *testing.T) {
-	for _, name := range []string{auditFile, incompleteFile} {
-		f := start(t, t.TempDir(), Settings{})
-		path := filepath.Join(f.home, Folder, name)
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.PersistLocal(bg, body("M1", "Sans export", persistID(), partialEvery(0))); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if problems, err := f.CheckExports(bg); err == nil && len(problems) == 0 {
-			t.Errorf("%s: nobody sees that it is missing", name)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.PersistLocal(bg, body("M1", "Avec export", persistID())); err != nil {
-			t.Fatal(err)
-		}
-		f.sound(t)
-	}
-}
-
-// TestTwoWritersShareTheExports: each finds the other's lines at the end.
-func TestTwoWritersShareTheExports(t *testing.T) {
-	home := t.TempDir()
-	writers := []*fixture{start(t, home, Settings{}), start(t, home, Settings{})}
-	for i := range 12 {
-		f := writers[i/2%2]
-		if _, err := f.PersistLocal(bg, body(fmt.Sprintf("M%d", i%3), fmt.Sprintf("Tour %d", i), persistID(), partialEvery(i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, half := lineCount(t, writers[0], auditFile), lineCount(t, writers[0], incompleteFile); got != 12 || half != 3 {
-		t.Errorf("%d audit lines, %d incomplete", got, half)
-	}
-	writers[1].sound(t)
-}
-
 // TestTempsOfTheDeadAreSwept and those of the living are not.
 func TestTempsOfTheDeadAreSwept(t *testing.T) {
 	f := start(t, t.TempDir(), Settings{})
@@ -346,76 +256,5 @@ func TestTempsOfTheDeadAreSwept(t *testing.T) {
 	}
 	if got := strings.Join(f.files(t), " "); strings.Contains(got, "mort") || !strings.Contains(got, "vivant") || !strings.Contains(got, "note") {
 		t.Errorf("%s", got)
-	}
-}
-
-func TestPromotion(t *testing.T) {
-	f := start(t, t.TempDir(), Settings{})
-	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
-		t.Fatal(err)
-	}
-	const id = "a_promouvoir"
-	for name, p := range map[string]Promotion{
-		"too few runs": {To: document.Supervised, By: "dom", Successes: 2},
-		"two steps":    {To: document.Stable, By: "dom", Successes: 99},
-		"nobody":       {To: document.Supervised, Successes: 3},
-		"no reason":    {To: document.Supervised, By: "dom", Override: true},
-		"backwards":    {To: document.Candidate, By: "dom"},
-	} {
-		if _, err := f.Promote(bg, id, p); err == nil {
-			t.Errorf("%s was promoted", name)
-		}
-	}
-	d, err := f.Promote(bg, id, Promotion{To: document.Supervised, By: "dom", Successes: 3, Failures: 1})
-	if err != nil || d.Promotion.Successes != 3 || len(d.Promotion.History) != 1 {
-		t.Fatalf("%+v %v", d, err)
-	}
-	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); code(err) != refusal.CompetenceExists {
-		t.Errorf("%v", err)
-	}
-	if _, err := f.Promote(bg, id, Promotion{To: document.Stable, By: "dom", Override: true, Note: "vu au bloc"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.files(t); len(got) != 2 || got[1] != "stable/a_promouvoir.yaml" {
-		t.Errorf("%v", got)
-	}
-	if err := f.Unlearn(bg, id, "dom", "obsolète"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
-		t.Errorf("after unlearning the name is free: %v", err)
-	}
-	f.sound(t)
-}
-
-func TestIncompleteIsNeverPromoted(t *testing.T) {
-	f := start(t, t.TempDir(), Settings{})
-	if _, err := f.PersistLocal(bg, body("M1", "À moitié", persistID(), m{"learning_metadata.partial": true, "learning_metadata.dropout_reason": "x"})); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Promote(bg, "a_moitie", Promotion{To: document.Supervised, By: "dom", Override: true, Note: "quand même"}); err == nil {
-		t.Error("promoted")
-	}
-}
-
-// TestPromotionCutShortIsCompleted: both files stand; the next start removes
-// the lower one.
-func TestPromotionCutShortIsCompleted(t *testing.T) {
-	home := t.TempDir()
-	f := start(t, home, Settings{})
-	if _, err := f.PersistLocal(bg, body("M1", "À promouvoir", persistID())); err != nil {
-		t.Fatal(err)
-	}
-	lower := filepath.Join(home, Folder, "candidate/a_promouvoir.yaml")
-	before, _ := os.ReadFile(lower)
-	if _, err := f.Promote(bg, "a_promouvoir", Promotion{To: document.Supervised, By: "dom", Successes: 3}); err != nil {
-		t.Fatal(err)
-	}
-	_ = os.WriteFile(lower, before, 0o600)
-	if err := f.Recover(bg); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(f.files(t), " "); strings.Contains(got, "candidate/") || !strings.Contains(got, "supervised/a_promouvoir.yaml") {
-		t.Error(got)
 	}
 }

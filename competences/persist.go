@@ -139,30 +139,45 @@ func (s *Service) persist(ctx context.Context, who caller, k key, body map[strin
 	if err := s.spend(who.machine); err != nil {
 		return Answer{}, err
 	}
-	c, err := candidate.Check(body, s.rules())
+	work, err := s.judge(who, k, body)
 	if err != nil {
 		return Answer{}, err
+	}
+	a, err := s.create(ctx, who, k, payload, work)
+	if errors.Is(err, errRaced) || errors.Is(err, errTaken) {
+		// whoever took the key, or the name, may be this very request in
+		// another process
+		if first, found, again := s.replay(ctx, k, payload); found || again != nil {
+			return first, again
+		}
+		return Answer{}, asRefusal(err)
+	}
+	return a, err
+}
+
+// judge makes a body into work, or says what is wrong with it.
+func (s *Service) judge(who caller, k key, body map[string]any) (*prepared, error) {
+	c, err := candidate.Check(body, s.rules())
+	if err != nil {
+		return nil, err
 	}
 	if c.Demoted != "" {
 		s.log.Info("learning_state not granted", "asked", c.Demoted, "granted", string(c.Source.State), "machine_id", who.machine, "persist_id", c.PersistID)
 	}
-	work, err := prepare(k, c.Source)
-	if err != nil {
-		return Answer{}, err
-	}
-	unlock, err := s.names.lock(ctx, string(c.Source.ID))
+	return prepare(k, c.Source)
+}
+
+// create writes under the lock of the name.
+func (s *Service) create(ctx context.Context, who caller, k key, payload [32]byte, work *prepared) (Answer, error) {
+	unlock, err := s.names.lock(ctx, string(work.doc.ID))
 	if err != nil {
 		return Answer{}, unknown(err)
 	}
 	defer unlock()
-	if err := s.nameFree(ctx, c.Source.ID); err != nil {
+	if err := s.nameFree(ctx, work.doc.ID); err != nil {
 		return Answer{}, err
 	}
-	a, err := s.write(context.WithoutCancel(ctx), who, k, payload, work)
-	if errors.Is(err, errRaced) {
-		a, _, err = s.replay(ctx, k, payload)
-	}
-	return a, err
+	return s.write(context.WithoutCancel(ctx), who, k, payload, work)
 }
 
 // errRaced says that another process began a persist of this key meanwhile; its

@@ -180,6 +180,7 @@ func TestOrderBeforeTheBody(t *testing.T) {
 		{string(body("M1", "Saisir", id)), ""},
 		{`{"machine_id":"M1","learning_metadata":{"persist_id":"` + id + `"}}`, ""}, // replay comes before everything else
 		{`{"machine_id":"M1"}`, refusal.RateLimited},                                // and the rate before the schema
+		{`{"machine_id":"M1","learning_metadata":{"persist_id":"` + persistID() + `"}}`, refusal.RateLimited},
 	} {
 		if _, err := f.Persist(bg, p, []byte(c.raw)); code(err) != c.code {
 			t.Errorf("%.60s: got %v, want %s", c.raw, err, c.code)
@@ -330,6 +331,30 @@ func TestOneKeyManyTimes(t *testing.T) {
 		}
 	}
 	f.sound(t)
+}
+
+// TestOneKeyInTwoProcesses: what locks nobody shares, the table decides.
+func TestOneKeyInTwoProcesses(t *testing.T) {
+	home := t.TempDir()
+	at := []*fixture{start(t, home, Settings{PerMinute: 1 << 20}), start(t, home, Settings{PerMinute: 1 << 20})}
+	for round := range 20 {
+		raw := body("M1", fmt.Sprintf("Deux portes %d", round), persistID())
+		var bodies sync.Map
+		codes := race(4, func(i int) string {
+			a, err := at[i%2].PersistLocal(bg, raw)
+			bodies.Store(string(a.Body), true)
+			return fmt.Sprint(a.Created, code(err))
+		})
+		n := 0
+		bodies.Range(func(any, any) bool { n++; return true })
+		if codes["true"] != 1 || codes["false"] != 3 || n != 1 {
+			t.Fatalf("round %d: %v, %d bodies", round, codes, n)
+		}
+	}
+	if events, _ := at[0].journal.Events(bg, journal.Filter{Kinds: []journal.Kind{journal.KindPersist}, Limit: 100}); len(events) != 20 {
+		t.Errorf("%d events for 20 keys", len(events))
+	}
+	at[1].sound(t)
 }
 
 // race runs n callers at once and counts their answers.

@@ -92,6 +92,17 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestEncodeRefusesWhatDecodeWould: nothing is promised that cannot be read.
+func TestEncodeRefusesWhatDecodeWould(t *testing.T) {
+	for _, text := range []string{"de droite \u202e à gauche", "cloche \a", "ligne\u2028suivante"} {
+		d := document.Generate(source())
+		d.Intent = text
+		if _, err := document.Encode(d); errkind.Of(err) != errkind.Invalid || err == nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestLoadRefusesWhatLies(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -21,8 +21,7 @@ func reserveOf(home string) reserve { return reserve{filepath.Join(home, "journa
 
 // ensure allocates the reserve unless it is there.
 func (r reserve) ensure() error {
-	var st unix.Stat_t
-	if err := unix.Lstat(r.path, &st); err == nil && st.Size >= reserveSize {
+	if r.there() {
 		return nil
 	}
 	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
@@ -33,6 +32,12 @@ func (r reserve) ensure() error {
 		return errors.Join(err, os.Remove(r.path))
 	}
 	return nil
+}
+
+// there reports whether the reserve holds its room.
+func (r reserve) there() bool {
+	var st unix.Stat_t
+	return unix.Lstat(r.path, &st) == nil && st.Size >= reserveSize
 }
 
 // release gives the room back to the disk and reports whether there was any.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -46,4 +47,17 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(code)
+}
+
+// TestListIsHarmless: the closed list itself holds nothing that makes, names,
+// moves, sizes, ends or re-modes what is the user's, or runs a program.
+func TestListIsHarmless(t *testing.T) {
+	harm := regexp.MustCompile(`^(new|kill|rename|resize|respawn|split|swap|move|join|break|link|unlink|select|switch|attach|detach|` +
+		`rotate|pipe|source|run|bind|unbind|copy|clock|choose|confirm|command|customize|display-(menu|panes|popup)|lock|start|suspend|` +
+		`next|previous|last|set-(environment|hook|window)|clear|set-buffer|save-buffer|wait)`)
+	for _, v := range sessions.Verbs {
+		if harm.MatchString(v) {
+			t.Errorf("%s is on the list", v)
+		}
+	}
 }

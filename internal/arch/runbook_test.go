@@ -231,7 +231,7 @@ func TestCommandsOfTheManualExist(t *testing.T) {
 		}
 	}
 	shown := 0
-	for _, path := range []string{"README.md", "docs/runbook.md", "docs/agents.md", "docs/ci.md", "docs/metrics.md"} {
+	for _, path := range []string{"README.md", "docs/runbook.md", "docs/agents.md", "docs/ci.md", "docs/metrics.md", "docs/competences.md"} {
 		for _, line := range commandLines(read(t, path)) {
 			m := typed.FindStringSubmatch(line)
 			if m == nil {

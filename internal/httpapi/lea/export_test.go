@@ -11,3 +11,6 @@ func MissingStatuses() (out []refusal.Code) {
 	}
 	return out
 }
+
+// Statuses is the door's table.
+var Statuses = statuses

@@ -176,6 +176,19 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
+// TestManualListsEveryCode: with the status that goes out.
+func TestManualListsEveryCode(t *testing.T) {
+	manual, err := os.ReadFile("../../../docs/competences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range refusal.Codes {
+		if row := fmt.Sprintf("| %d | `%s` |", lea.Statuses[code], code); !strings.Contains(string(manual), row) {
+			t.Errorf("docs/competences.md has no row %q", row)
+		}
+	}
+}
+
 func TestPersistCreatedThenReplayed(t *testing.T) {
 	d := open(t, t.TempDir())
 	token, _ := d.token("M1")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -102,8 +103,11 @@ func (t *tenure) keep(ctx context.Context) error {
 // renew tries once. A stale lease, a replaced lock file or a replaced database
 // end the office; anything else may pass, and costs us the trust if it does not.
 func (t *tenure) renew(ctx context.Context) error {
-	if err := errors.Join(t.lock.check(), t.journal.CheckFiles()); err != nil {
+	if err := t.lock.check(); err != nil {
 		return err
+	}
+	if err := t.journal.CheckFiles(); err != nil {
+		return t.rescue(ctx, err)
 	}
 	started := bootclock.Now()
 	lease, err := t.journal.Renew(ctx, t.lease, t.ttl)
@@ -119,6 +123,19 @@ func (t *tenure) renew(ctx context.Context) error {
 		t.log.Warn("lease not renewed, trying again", "error", err)
 		return nil
 	}
+}
+
+// rescue saves what the open journal still holds after its files were taken
+// away: once this process has ended nobody can reach them any more.
+func (t *tenure) rescue(ctx context.Context, lost error) error {
+	saved, err := t.journal.Rescue(context.WithoutCancel(ctx))
+	if err != nil {
+		t.log.Error("what the journal held could not be saved", "error", err)
+		return lost
+	}
+	return errkind.New(errkind.Damaged, "%v; what it held is saved in %s", lost, saved).
+		WithHint("stop every arkamsg of this home, remove journal.db, journal.db-wal and journal.db-shm, rename %s to journal.db, then: arkamsg journal verify",
+			filepath.Base(saved))
 }
 
 // doubt has the lease renewed at once, because a statement that names its term

@@ -28,6 +28,14 @@ type Status struct {
 	Proved   *ProvedStatus    `json:"proved,omitempty"` // the last full verification of the journal
 	Damage   string           `json:"damage,omitempty"` // what is wrong with the journal
 	Remedy   string           `json:"remedy,omitempty"` // against the damage
+	Strained []StrainStatus   `json:"strained,omitempty"`
+}
+
+// StrainStatus is something that does not work as it should although nothing is
+// lost yet; no degraded mode is silent (RELIABILITY 15).
+type StrainStatus struct {
+	What   string `json:"what"`
+	Remedy string `json:"remedy"`
 }
 
 // ProvedStatus is when all of history was last proved, and how much it was.
@@ -124,7 +132,8 @@ func (m *Mailroom) Status(ctx context.Context, version string) (Status, error) {
 	return s, err
 }
 
-// soundness says what opening the journal and the last verification found.
+// soundness says what opening the journal and the last verification found, and
+// what strains it now.
 func (m *Mailroom) soundness(s *Status) error {
 	proof, known, err := m.Journal.Proof()
 	if err != nil {
@@ -136,6 +145,9 @@ func (m *Mailroom) soundness(s *Status) error {
 	}
 	if err := m.Journal.Damage(); err != nil {
 		s.Damage, s.Remedy = err.Error(), errkind.Hint(err)
+	}
+	for _, strain := range m.Journal.Strains() {
+		s.Strained = append(s.Strained, StrainStatus(strain))
 	}
 	return nil
 }

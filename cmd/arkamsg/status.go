@@ -91,6 +91,10 @@ func (p *program) printSoundness(t table, s notifyd.Status, now time.Time) {
 	case s.Proved != nil:
 		t.row("journal", fmt.Sprintf("%d events proved %s ago", s.Proved.Events, age(now.Sub(time.Time(s.Proved.At)))))
 	}
+	for _, strain := range s.Strained {
+		t.row(p.paint(red, "STRAINED"), strain.What)
+		t.row("", "-> "+strain.Remedy)
+	}
 }
 
 func (p *program) daemonLine(d notifyd.DaemonStatus, now time.Time) painted {

@@ -20,7 +20,7 @@ type Shown struct {
 	FinishedAt Stamp             `json:"finished_at"`
 	Test       bool              `json:"test,omitempty"`
 	Body       json.RawMessage   `json:"body,omitempty"`
-	History    []ShownStep       `json:"history,omitempty"`
+	History    []ShownStep       `json:"history,omitzero"` // nil: not asked for
 }
 
 // ShownStep is one step of its history.
@@ -46,6 +46,7 @@ func ShowRecord(r journal.Record, whole bool) Shown {
 	if json.Valid(r.Body) {
 		v.Body = r.Body
 	}
+	v.History = make([]ShownStep, 0, len(r.History))
 	for _, h := range r.History {
 		v.History = append(v.History, ShownStep{
 			At: Stamp(h.At), State: h.State, Attempt: h.Attempt, Reason: h.Reason, Detail: h.Detail, Evidence: h.Evidence,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -21,11 +22,16 @@ func stamp(t time.Time) any {
 	return t.UTC().Format(timeFormat)
 }
 
-// printJSON prints one object on one line.
+// printJSON prints one object on one line, harmless on a terminal too.
 func (p *program) printJSON(v any) error {
-	enc := json.NewEncoder(p.stdout)
+	var line strings.Builder
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.stdout, plaintext.EscapeJSON(line.String()))
+	return err
 }
 
 // printf writes a result. Its arguments are escaped for the terminal unless
@@ -59,10 +65,14 @@ func (t table) row(cells ...any) {
 	fmt.Fprintln(t.w)
 }
 
-// cell is the text of a cell: escaped, unless its colours are our own.
+// cell is the text of a cell: escaped, unless its colours are our own. What is
+// not there, such as a time that never came, is empty.
 func cell(c any) string {
-	if p, ok := c.(painted); ok {
-		return string(p)
+	switch v := c.(type) {
+	case nil:
+		return ""
+	case painted:
+		return string(v)
 	}
 	return plaintext.EscapeLine(fmt.Sprint(c))
 }

@@ -15,7 +15,7 @@ import (
 
 func (p *program) threadsVerb() *cli.Command {
 	list := &cli.Command{
-		Name: "list", Usage: "one line per thread, newest last",
+		Name: "list", Usage: "one line per thread, newest first",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object per line"}},
 		Action: func(c *cli.Context) error { return p.threadList(c) },
 	}

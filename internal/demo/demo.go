@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func (s *stage) block(ctx context.Context) error {
 	if code := exitCode(err); code != 5 {
 		return fmt.Errorf("demo: expected the message to be blocked (exit 5), got: %w", err)
 	}
-	if err := errors.Join(s.until(ctx, "LD", "non active"), s.until(ctx, "PMO", "[Escalade]")); err != nil {
+	if err := errors.Join(s.until(ctx, "LD", "non active"), s.until(ctx, "PMO", "[Escalade]"), s.quiet(ctx)); err != nil {
 		return err
 	}
 	s.say("The sender was told, and PMO, once:")
@@ -161,6 +162,23 @@ func (s *stage) until(ctx context.Context, role, text string) error {
 			s.pane(role)
 			return fmt.Errorf("demo: %q never showed in the pane of %s: %w", text, role, ctx.Err())
 		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// quiet waits until nothing is on its way any more.
+func (s *stage) quiet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "arkamsg"), "status", "--json")
+		cmd.Env = append(os.Environ(), s.env()...)
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("demo: status: %w", err)
+		}
+		if strings.Contains(string(out), `"queued":0,"dispatched":0`) {
+			return nil
 		}
 	}
 }

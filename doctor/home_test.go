@@ -106,7 +106,7 @@ func TestEachBreakageHasItsCode(t *testing.T) {
 		"a replaced lock":         {set: empty(replacedLock), fail: []Code{"lease"}, tells: "deleted or replaced"},
 		"a mute daemon":           {set: hired(func(h *house) { must(h.t, os.Remove(h.home.Socket())) }), fail: []Code{"daemon"}},
 		"a tmux that is stopped":  {set: hired(stopTmux), fail: []Code{"tmux_server"}, tells: "did not answer"},
-		"no tmux server":          {set: hired(func(h *house) { h.tmux("kill-server") }), fail: []Code{"tmux_server"}, tells: "no tmux server"},
+		"no tmux server":          {set: hired(serverGone), fail: []Code{"tmux_server"}, tells: "no tmux server"},
 		"nobody is allowed":       {set: hired(nobodyAllowed), fail: []Code{"sessions"}, warn: []Code{"escalation"}, tells: "empty"},
 		"the session is gone":     {set: hired(leaveOnly("other")), fail: []Code{"sessions"}, tells: "missing_session"},
 		"a shell in the pane":     {set: hired(func(h *house) { h.tmux("respawn-pane", "-k", "-t", "="+pmo+":", "sh") }), fail: []Code{"sessions"}, tells: "wrong_program"},
@@ -166,6 +166,21 @@ func (h *house) tmux(args ...string) {
 	h.t.Helper()
 	_, err := h.lab.Tmux(args...)
 	must(h.t, err)
+}
+
+// serverGone returns when the server is: a client that comes while it is still
+// leaving hears another story.
+func serverGone(h *house) {
+	h.tmux("kill-server")
+	for end := time.Now().Add(10 * time.Second); ; {
+		_, err := h.lab.Tmux("list-sessions")
+		if err != nil && strings.Contains(err.Error(), "no server running") {
+			return
+		}
+		if time.Now().After(end) {
+			h.t.Fatalf("the server is still there: %v", err)
+		}
+	}
 }
 
 func badConfig(h *house) {

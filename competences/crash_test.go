@@ -103,10 +103,11 @@ func run(t *testing.T, home, label string, raw []byte) (out string, killed bool)
 // TestKilledAtEveryStep: after a restart and a retry there is always an answer
 // 201 or 200, one whole file, and exports that equal the journal.
 func TestKilledAtEveryStep(t *testing.T) {
-	rounds := len(labels)
+	t.Parallel()
+	rounds, twice := len(labels), 7
 	seed := uint64(1)
 	if long {
-		rounds, seed = 300, uint64(time.Now().UnixNano())
+		rounds, twice, seed = 300, 3, uint64(time.Now().UnixNano())
 	}
 	t.Logf("seed %d, %d rounds", seed, rounds)
 	r := rand.New(rand.NewPCG(seed, seed))
@@ -122,7 +123,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		if killed {
 			kills++
 		}
-		if round%3 == 0 { // killed again while repairing
+		if round%twice == 0 { // killed again while repairing
 			run(t, home, labels[r.IntN(len(labels))], raw)
 		}
 		out, _ := run(t, home, "", raw)

@@ -62,6 +62,7 @@ func TestExamineFindsEachDamage(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := start(t, t.TempDir(), Settings{})
 			for _, raw := range [][]byte{body("M1", "Entière", persistID()), body("M1", "À moitié", persistID(), partialEvery(0))} {
 				if _, err := f.PersistLocal(bg, raw); err != nil {

@@ -275,9 +275,10 @@ func TestPIIDetectedRejectedAndNowhere(t *testing.T) {
 
 // TestOneNameManyMachines: one 201, the others 409, one file, one line.
 func TestOneNameManyMachines(t *testing.T) {
+	t.Parallel()
 	f := start(t, t.TempDir(), Settings{PerMinute: 1 << 20})
 	const racers = 50
-	rounds := 8
+	rounds := 5
 	if long {
 		rounds = 200
 	}
@@ -308,10 +309,11 @@ func TestOneNameManyMachines(t *testing.T) {
 
 // TestOneKeyManyTimes: one 201, the others 200, identical bodies.
 func TestOneKeyManyTimes(t *testing.T) {
+	t.Parallel()
 	f := start(t, t.TempDir(), Settings{PerMinute: 1 << 20})
 	p := f.machine(t, "M1")
 	const racers = 50
-	rounds := 8
+	rounds := 5
 	if long {
 		rounds = 100
 	}

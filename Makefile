@@ -56,6 +56,13 @@ openapi-lint: build ## lint the OpenAPI document that the daemon serves (needs n
 	@bin/arkamsg openapi > bin/openapi.json
 	@$(REDOCLY) lint --config internal/httpapi/openapi/redocly.yaml bin/openapi.json
 
+PROMTOOL ?= promtool
+
+.PHONY: metrics-lint
+metrics-lint: ## check and test the alert rules (needs promtool: Debian's package prometheus)
+	$(PROMTOOL) check rules deploy/prometheus/alerts.yaml
+	$(PROMTOOL) test rules deploy/prometheus/alerts_test.yaml
+
 .PHONY: test
 test: deps bin/tools/gate ## run every test with the race detector; a skipped test fails
 	@$(GO) -C tools test ./...

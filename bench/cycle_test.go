@@ -28,26 +28,24 @@ func BenchmarkCycle1(b *testing.B)  { compare(b, 1) }
 func BenchmarkCycle16(b *testing.B) { compare(b, 16) }
 
 // compare lets the contenders take turns and reports messages per second and
-// our ratio to each of them.
+// by how much we are faster than each of them, by the median of their turns.
 func compare(b *testing.B, workers int) {
 	names := []string{"arkamsg", "goqite", "nats"}
 	cycles := []cycle{ours(b), sqliteQueue(b), jetStream(b, workers)}
-	spent := make([]time.Duration, len(cycles))
+	spent := make([]sample, len(cycles))
 	const slice = 25
 	turns := 0
 	for b.Loop() {
 		for i, c := range cycles {
-			start := time.Now()
-			work(b, c, workers, slice, turns)
-			spent[i] += time.Since(start)
+			spent[i].time(func() { work(b, c, workers, slice, turns) })
 		}
 		turns++
 	}
-	total := float64(turns * slice * workers)
+	quietly(b)
 	for i, name := range names {
-		b.ReportMetric(total/spent[i].Seconds(), name+"/s")
+		b.ReportMetric(float64(slice*workers)/spent[i].at(0.5).Seconds(), name+"/s")
 		if i > 0 {
-			b.ReportMetric(spent[i].Seconds()/spent[0].Seconds(), "x-"+name)
+			b.ReportMetric(ratio(spent[i], spent[0]), "x-"+name)
 		}
 	}
 }

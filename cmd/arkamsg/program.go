@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/lmittmann/tint"
@@ -190,6 +189,6 @@ func (p *program) logger(c *cli.Context, least slog.Level) *slog.Logger {
 
 // terminal reports whether the stream is somebody's screen or keyboard.
 func terminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && isatty.IsTerminal(f.Fd())
 }

@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ARKA_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("ARKA_TMUX_SOCKET", filepath.Join(env.WorkDir, "tmux"))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second per process otherwise
 			env.Setenv("LANG", "C.UTF-8")
 			env.Defer(func() { stopAll(env) })
 			return nil
@@ -46,14 +47,17 @@ func TestScripts(t *testing.T) {
 			"eventually": eventually,
 			"sql":        statement,
 			"mark":       mark,
+			"fail":       fail,
 			"request":    request,
 			"field":      field,
 		},
 	})
 }
 
-// stopAll ends the script's tmux server, if it started one.
+// stopAll ends the script's tmux server, if it started one; a script that stopped
+// a process wrote its number to a file, and may have failed before it woke it.
 func stopAll(env *testscript.Env) {
+	_ = exec.Command("sh", "-c", `cat "$0"/*.pid 2>/dev/null | xargs -r -n 1 kill -CONT`, env.WorkDir).Run()
 	_ = exec.Command("tmux", "-S", env.Getenv("ARKA_TMUX_SOCKET"), "kill-server").Run()
 }
 

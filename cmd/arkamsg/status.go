@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -51,11 +54,12 @@ func (p *program) status(ctx context.Context, room *notifyd.Mailroom, asJSON boo
 func (p *program) watchStatus(ctx context.Context, room *notifyd.Mailroom, asJSON bool) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	show := func() error { return p.status(ctx, room, asJSON) }
+	if screen, ok := p.stdout.(*os.File); ok && terminal(screen) && !asJSON {
+		show = p.inPlace(screen, show)
+	}
 	for {
-		if terminal(p.stdout) && !asJSON {
-			fmt.Fprint(p.stdout, "\x1b[H\x1b[2J")
-		}
-		if err := p.status(ctx, room, asJSON); err != nil && ctx.Err() == nil {
+		if err := show(); err != nil && ctx.Err() == nil {
 			return err
 		}
 		select {
@@ -64,6 +68,26 @@ func (p *program) watchStatus(ctx context.Context, room *notifyd.Mailroom, asJSO
 		case <-tick.C:
 		}
 	}
+}
+
+// inPlace makes show write over what stands on the screen, line by line. To clear
+// it would flicker, and put every frame into the scroll-back of some terminals.
+func (p *program) inPlace(screen *os.File, show func() error) func() error {
+	p.stdout = overwriter{screen}
+	return func() error {
+		_, err := screen.WriteString("\x1b[H")
+		err = errors.Join(err, show())
+		_, last := screen.WriteString("\x1b[J")
+		return errors.Join(err, last)
+	}
+}
+
+// An overwriter erases what is left of a line that it ends.
+type overwriter struct{ *os.File }
+
+func (o overwriter) Write(text []byte) (int, error) {
+	_, err := o.File.Write(bytes.ReplaceAll(text, []byte("\n"), []byte("\x1b[K\n")))
+	return len(text), err
 }
 
 func (p *program) printStatus(s notifyd.Status, now time.Time) error {

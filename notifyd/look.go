@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"arkamsg/internal/config"
 	"arkamsg/internal/errkind"
 	"arkamsg/journal"
@@ -27,9 +29,10 @@ type SessionView struct {
 	Detail      string         `json:"detail,omitempty"`
 }
 
-// LookAround looks at every allow-listed session through the gate, in the order
-// of roles. Nothing is typed. A tmux that does not answer is a view, not an
-// error.
+// LookAround looks at every allow-listed session through the gate and lists them
+// in the order of roles. Nothing is typed. A tmux that does not answer is a
+// view, not an error; the looks are taken side by side, so that it costs the
+// patience for one.
 func LookAround(ctx context.Context, file *config.File) ([]SessionView, error) {
 	s, err := newSettings(file, nil)
 	if err != nil {
@@ -38,10 +41,18 @@ func LookAround(ctx context.Context, file *config.File) ([]SessionView, error) {
 	var views []SessionView
 	for _, role := range slices.Sorted(maps.Keys(s.directory.Allow)) {
 		for _, name := range s.directory.Allow[role] {
-			views = append(views, s.lookAt(ctx, role, name))
+			views = append(views, SessionView{Role: role, Session: name})
 		}
 	}
-	return views, nil
+	var looks errgroup.Group
+	looks.SetLimit(16)
+	for i, v := range views {
+		looks.Go(func() error {
+			views[i] = s.lookAt(ctx, v.Role, v.Session)
+			return nil
+		})
+	}
+	return views, looks.Wait()
 }
 
 func (s *settings) lookAt(ctx context.Context, role sessions.Role, name sessions.Name) SessionView {

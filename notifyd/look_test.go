@@ -1,29 +1,53 @@
 package notifyd
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"arkamsg/internal/config"
 	"arkamsg/journal"
 )
 
-// A reason without a remedy is a riddle: each has one that ends in something to
-// type or to do, with the message and the session in it.
-func TestEveryReasonHasARemedy(t *testing.T) {
-	for _, r := range journal.Reasons {
-		remedy, own := remedies[r]
-		if !own || remedy == "" {
-			t.Errorf("%s has no remedy", r)
+func TestLookAroundSaysWhyNot(t *testing.T) {
+	s := set(t, "LD", "PMO")
+	s.shut("PMO")
+	file, err := config.Load(s.home)
+	s.check(err)
+	eventually(t, "the agents draw their composers", func() bool {
+		views, err := LookAround(t.Context(), file)
+		s.check(err)
+		got := map[string]journal.Reason{}
+		for _, v := range views {
+			got[string(v.Role)] = v.Reason
 		}
-		if !strings.Contains(remedy, "arkamsg ") && !strings.Contains(remedy, "tmux ") {
-			t.Errorf("%s: %q names no command", r, remedy)
-		}
-		said := RemedyFor(r, "m-1", "arka-p-PMO-codex")
-		if strings.Contains(said, " ID") || strings.Contains(said, "PANE") {
-			t.Errorf("%s: a placeholder is left in %q", r, said)
-		}
+		return len(views) == 3 && got["LD"] == "" && got["PMO"] == journal.ReasonPaneInMode &&
+			got["Ghost"] == journal.ReasonMissingSession
+	})
+}
+
+// A stuck tmux costs the patience for one session, however many there are.
+func TestLookAroundAtAStuckTmux(t *testing.T) {
+	s := set(t, "PMO")
+	var b strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&b, "  R%d: [arka-t-R%d-codex]\n", i, i)
 	}
-	if got := RemedyFor("of.a.job", "j-1", ""); got != "arkamsg show j-1" {
-		t.Errorf("a reason that is not ours: %q", got)
+	s.more = "allow:\n" + b.String()
+	s.configure()
+	file, err := config.Load(s.home)
+	s.check(err)
+	s.freeze()
+	began := time.Now()
+	views, err := LookAround(t.Context(), file)
+	s.check(err)
+	if took := time.Since(began); len(views) != 8 || took > 7*time.Second {
+		t.Errorf("%d views took %v", len(views), took)
+	}
+	for _, v := range views {
+		if v.Reason != journal.ReasonTmuxUnavailable {
+			t.Errorf("%s: %s", v.Session, v.Reason)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -105,7 +106,14 @@ func (p *program) pushOptions(c *cli.Context) (pushOptions, error) {
 		TID: messaging.TID(c.String("tid")), RelatesTo: messaging.ID(c.String("relates-to")),
 		Output: c.StringSlice("output"), MessageID: messaging.ID(c.String("id")),
 	}
-	d.Thread, d.AttachFiles = c.String("thread"), c.StringSlice("attach")
+	d.Thread = c.String("thread")
+	for _, name := range c.StringSlice("attach") {
+		full, err := filepath.Abs(name) // whoever finishes this push after a kill lives elsewhere
+		if err != nil {
+			return o, err
+		}
+		d.AttachFiles = append(d.AttachFiles, full)
+	}
 	d.Project, d.Provider, d.Prefix = c.String("project"), c.String("provider"), c.String("prefix")
 	d.Session, d.NoNotify, d.Test = c.String("session"), c.Bool("no-notify"), o.test
 	for _, name := range messageFlags {
@@ -118,15 +126,18 @@ func (p *program) pushOptions(c *cli.Context) (pushOptions, error) {
 
 // messageFlags describe a message; an envelope or a chat line says it all itself.
 var messageFlags = []string{"from", "to", "subject", "message", "type", "status", "tid", "relates-to",
-	"thread", "attach", "output", "id", "no-notify"}
+	"thread", "attach", "output", "id", "project", "provider", "prefix", "session", "no-notify"}
 
 func (p *program) push(ctx context.Context, room *notifyd.Mailroom, o pushOptions) error {
 	if o.envelope == "" && o.chat == "" {
 		return p.pushMessage(ctx, room, o)
 	}
-	if len(o.conflicts) > 0 || o.envelope != "" && o.chat != "" {
+	if o.envelope != "" && o.chat != "" {
+		o.conflicts = append(o.conflicts, "each other")
+	}
+	if len(o.conflicts) > 0 {
 		return errkind.New(errkind.Invalid, "an envelope or a chat line stands alone, without %s",
-			strings.Join(append(o.conflicts, "the other"), ", ")).WithHint("arkamsg push --help")
+			strings.Join(o.conflicts, ", ")).WithHint("arkamsg push --help")
 	}
 	var envs []messaging.Envelope
 	var err error
@@ -155,7 +166,7 @@ func (p *program) pushMessage(ctx context.Context, room *notifyd.Mailroom, o pus
 	if err != nil {
 		return asFlags(err)
 	}
-	return p.settle(ctx, room, o, receipt)
+	return p.settle(ctx, room, o, []notifyd.Receipt{receipt})
 }
 
 // messageText is --message, or standard input when it was asked for or is not a
@@ -254,45 +265,72 @@ func atLine(err error, line int) []errkind.Problem {
 	return problems
 }
 
+// pushEnvelopes prints a receipt for each that was accepted. Refusals come last,
+// and their exit code counts more than how the others ended.
 func (p *program) pushEnvelopes(ctx context.Context, room *notifyd.Mailroom, o pushOptions, envs []messaging.Envelope) error {
 	results, err := room.SendEnvelopes(ctx, envs, o.test)
 	if err != nil {
 		return err
 	}
-	var all error
+	var accepted []notifyd.Receipt
+	var refused error
 	for _, r := range results {
-		if r.Err != nil {
-			all = errors.Join(all, r.Err)
-			continue
+		if r.Err == nil {
+			accepted = append(accepted, r.Receipt)
 		}
-		if err := p.settle(ctx, room, o, r.Receipt); all == nil {
-			all = err
-		}
+		refused = errors.Join(refused, r.Err)
 	}
-	return all
+	if err := p.settle(ctx, room, o, accepted); refused == nil || ctx.Err() != nil {
+		return err
+	}
+	return refused
 }
 
-// settle prints the receipt, after waiting for the end if that was asked for.
-func (p *program) settle(ctx context.Context, room *notifyd.Mailroom, o pushOptions, r notifyd.Receipt) error {
-	if o.wait > 0 {
-		ctx, cancel := context.WithTimeout(ctx, o.wait)
-		defer cancel()
-		rec, err := room.Await(ctx, r.MessageID)
-		if err != nil {
+// settle prints the receipts, after waiting for all the ends if that was asked
+// for. The exit code is that of the first bad end.
+func (p *program) settle(ctx context.Context, room *notifyd.Mailroom, o pushOptions, receipts []notifyd.Receipt) error {
+	patience, cancel := context.WithTimeout(ctx, o.wait)
+	defer cancel()
+	var bad error
+	for _, r := range receipts {
+		if o.wait > 0 {
+			if err := p.await(patience, room, &r); err != nil {
+				return err
+			}
+		}
+		if err := p.printReceipt(r, o.json); err != nil {
 			return err
 		}
+		if o.wait <= 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := p.ending(r); bad == nil {
+			bad = err
+		}
+	}
+	return bad
+}
+
+// await brings the receipt up to date when its message has its end or ctx has.
+func (p *program) await(ctx context.Context, room *notifyd.Mailroom, r *notifyd.Receipt) error {
+	if r.State == journal.Delivered || r.State == journal.Failed {
+		return nil
+	}
+	rec, err := room.Await(ctx, r.MessageID)
+	if err == nil {
 		r.State, r.Reason = rec.State, rec.Reason
 	}
-	if o.json {
-		if err := p.printJSON(r); err != nil {
-			return err
-		}
-	} else {
-		p.printf("%s\n", r.MessageID)
+	return err
+}
+
+func (p *program) printReceipt(r notifyd.Receipt, asJSON bool) error {
+	if asJSON {
+		return p.printJSON(r)
 	}
-	if o.wait > 0 {
-		return p.ending(r)
-	}
+	p.printf("%s\n", r.MessageID)
 	return nil
 }
 

@@ -145,10 +145,14 @@ func (m *Mailroom) MarkRead(ctx context.Context, items []Item) error {
 func readID(id messaging.ID) journal.MessageID { return journal.MessageID("read:" + string(id)) }
 
 // Await waits until the message has reached its end, or ctx has. It returns the
-// latest record either way.
+// latest record either way; Damaged when the journal was taken away meanwhile,
+// because nobody else reads what this process still sees.
 func (m *Mailroom) Await(ctx context.Context, id journal.MessageID) (journal.Record, error) {
 	wait := 10 * time.Millisecond
 	for {
+		if err := m.Journal.CheckFiles(); err != nil {
+			return journal.Record{}, err
+		}
 		rec, err := m.Journal.Get(context.WithoutCancel(ctx), id)
 		if err != nil || rec.State == journal.Delivered || rec.State == journal.Failed {
 			return rec, err

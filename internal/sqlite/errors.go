@@ -60,13 +60,16 @@ func explain(path, op string, err error) error {
 var hints = map[errkind.Kind]string{
 	errkind.NotNow:  "free space on that disk or wait for the other program, then repeat with the same id",
 	errkind.Refused: "check the owner and the permissions of the file and its folder",
-	errkind.Damaged: "arkamsg journal verify",
+	errkind.Damaged: "arkamsg journal verify; if that cannot read it either, restore a backup: docs/runbook.md",
 }
 
 func kindOf(err error) errkind.Kind {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
 		return systemKind(err)
+	}
+	if e.Code == sqlite3.ErrIoErr && e.SystemErrno == syscall.ENOENT {
+		return errkind.Damaged // one of the three files was taken away by itself
 	}
 	switch e.Code {
 	case sqlite3.ErrFull, sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrIoErr, sqlite3.ErrNomem, sqlite3.ErrInterrupt, sqlite3.ErrProtocol:

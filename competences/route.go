@@ -86,11 +86,7 @@ type prepared struct {
 func prepare(k key, src document.Source) (*prepared, error) {
 	src.At = time.Now().UTC().Truncate(time.Millisecond)
 	src.Provenance.PersistID = newUUID()
-	tree, err := strictjson.Of(order{Key: k.hex(), Source: src})
-	if err != nil {
-		return nil, unwritable(err)
-	}
-	body, err := strictjson.Canonical(tree)
+	body, err := strictjson.Canonical(order{Key: k.hex(), Source: src})
 	if err != nil {
 		return nil, unwritable(err)
 	}
@@ -108,8 +104,8 @@ func unwritable(err error) error {
 // fromEvent makes the file from the event alone. Every attempt, the first one
 // too, comes this way, so that all of them make the same bytes.
 func fromEvent(body []byte) (*prepared, error) {
-	var o order
-	if err := strictDecode(body, &o); err != nil {
+	o, err := decodeOrder(body)
+	if err != nil {
 		return nil, err
 	}
 	w := &prepared{body: body, doc: document.Generate(o.Source)}
@@ -122,36 +118,14 @@ func fromEvent(body []byte) (*prepared, error) {
 	return w, err
 }
 
-// strictDecode keeps numbers exact.
-func strictDecode(data []byte, into *order) error {
-	v, err := strictjson.Parse(data, strictjson.Limits{MaxBytes: maxFile, MaxDepth: 64, MaxNodes: 500_000})
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return err
-	}
-	return exactNumbers(v, into)
-}
-
-// exactNumbers replaces the free parts, which json.Unmarshal filled with
-// float64, by those that Parse kept as they were written.
-func exactNumbers(v any, o *order) error {
-	src, _ := strictjson.Normal(v).(map[string]any)["source"].(map[string]any)
-	maps := func(name string) (out []map[string]any) {
-		l, _ := src[name].([]any)
-		for _, e := range l {
-			m, _ := e.(map[string]any)
-			out = append(out, m)
-		}
-		return out
-	}
-	o.Source.Steps, o.Source.Parameters = maps("steps"), maps("parameters")
-	o.Source.Preconditions, _ = src["preconditions"].([]any)
-	o.Source.SuccessMarker, _ = src["success_marker"].(map[string]any)
-	o.Source.ExternalDecision, _ = src["external_decision"].(map[string]any)
-	o.Source.Annotations, _ = src["annotations"].(map[string]any)
-	return nil
+// decodeOrder keeps numbers as they were written; document.Generate gives each
+// its one form.
+func decodeOrder(data []byte) (order, error) {
+	var o order
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	err := dec.Decode(&o)
+	return o, err
 }
 
 // allowed repeats what may have changed since the door looked: the name is

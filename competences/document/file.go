@@ -72,28 +72,16 @@ func Encode(d *Document) ([]byte, error) {
 	if problems := Schema().Validate(generic, nil); len(problems) > 0 {
 		return nil, errkind.New(errkind.Invalid, "the competence does not fit its schema").WithProblems(problems...)
 	}
-	data, err := strictyaml.Encode(d)
+	data, doc, err := strictyaml.EncodeDoc(d, limits)
 	if err != nil {
 		return nil, err
 	}
-	if problems := readsAs(data, generic); len(problems) > 0 {
+	// a tree that is the document's fits the schema as the document did
+	var tree map[string]any
+	if problems := doc.Decode(&tree); len(problems) > 0 || !reflect.DeepEqual(strictjson.Normal(tree), generic) {
 		return nil, errkind.New(errkind.Invalid, "the competence would not read back as it is").WithProblems(problems...)
 	}
 	return data, nil
-}
-
-// readsAs reads data by the limits of Decode and compares the tree; a tree that
-// is the document's fits the schema as the document did.
-func readsAs(data []byte, generic any) []errkind.Problem {
-	doc, problems := strictyaml.Parse(data, limits)
-	var tree map[string]any
-	if len(problems) == 0 {
-		problems = doc.Decode(&tree)
-	}
-	if len(problems) == 0 && !reflect.DeepEqual(strictjson.Normal(tree), generic) {
-		problems = []errkind.Problem{{Message: "what is read is not what was written"}}
-	}
-	return problems
 }
 
 // Decode reads a document strictly: bounded, unknown keys refused, schema

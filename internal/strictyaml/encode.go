@@ -16,20 +16,41 @@ import (
 // What it wrote is read back and compared, so that a text is written whole or
 // not at all.
 func Encode(v any) ([]byte, error) {
+	data, _, err := encode(v)
+	return data, err
+}
+
+// EncodeDoc is Encode for a text that [Parse] must accept under these limits.
+// The Doc is what was read back, so that nobody need parse it again.
+func EncodeDoc(v any, limits Limits) ([]byte, *Doc, error) {
+	data, top, err := encode(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, problems := accept(data, limits, func([]byte) (*yaml.Node, []errkind.Problem) { return top, nil })
+	if problems != nil {
+		return nil, nil, errkind.New(errkind.Invalid, "what was written would not be accepted").WithProblems(problems...)
+	}
+	return data, doc, nil
+}
+
+// encode returns the text and the tree that was read back from it.
+func encode(v any) ([]byte, *yaml.Node, error) {
 	n, err := nodeOf(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := e.Encode(n); err != nil {
-		return nil, errkind.New(errkind.Internal, "encode YAML").Wrap(err)
+		return nil, nil, errkind.New(errkind.Internal, "encode YAML").Wrap(err)
 	}
-	if back, problems := tree(b.Bytes()); problems != nil || !equal(n, back) {
-		return nil, errkind.New(errkind.Invalid, "this text cannot be written as YAML without changing it")
+	back, problems := tree(b.Bytes())
+	if problems != nil || !equal(n, back) {
+		return nil, nil, errkind.New(errkind.Invalid, "this text cannot be written as YAML without changing it")
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), back, nil
 }
 
 // asBool are words that YAML 1.1 readers take for truth values; ours does not,

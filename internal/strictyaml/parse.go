@@ -46,6 +46,11 @@ type Doc struct{ top *yaml.Node }
 // Parse checks a document. Either the problems are empty and the Doc is usable,
 // or the Doc is nil.
 func Parse(data []byte, limits Limits) (*Doc, []errkind.Problem) {
+	return accept(data, limits, tree)
+}
+
+// accept is every check of a document around the making of its tree.
+func accept(data []byte, limits Limits, tree func([]byte) (*yaml.Node, []errkind.Problem)) (*Doc, []errkind.Problem) {
 	limits = limits.withDefaults()
 	if len(data) > limits.MaxBytes {
 		return nil, one(0, fmt.Sprintf("document is larger than %d bytes", limits.MaxBytes))

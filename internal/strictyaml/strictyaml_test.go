@@ -179,3 +179,29 @@ func TestEncodeIsStableAndReadable(t *testing.T) {
 		t.Errorf("%v %+v", problems, back)
 	}
 }
+
+// What EncodeDoc gives back is what Parse would make of it, and what Parse would
+// refuse is not written.
+func TestEncodeDoc(t *testing.T) {
+	in := map[string]any{"a": "two\nlines\n", "b": []any{int64(1), 2.5, true}}
+	data, doc, err := strictyaml.EncodeDoc(in, strictyaml.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, problems := strictyaml.Parse(data, strictyaml.Limits{})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var kept, read map[string]any
+	if p, q := doc.Decode(&kept), parsed.Decode(&read); p != nil || q != nil || !reflect.DeepEqual(kept, read) || !reflect.DeepEqual(kept, in) {
+		t.Errorf("%v %v\n%v\n%v", p, q, kept, read)
+	}
+	for name, limits := range map[string]strictyaml.Limits{"nodes": {MaxNodes: 3}, "bytes": {MaxBytes: 4}, "depth": {MaxDepth: 1}} {
+		if _, _, err := strictyaml.EncodeDoc(in, limits); errkind.Of(err) != errkind.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := strictyaml.EncodeDoc(map[string]any{"a": "bidi \u202e"}, strictyaml.Limits{}); errkind.Of(err) != errkind.Invalid {
+		t.Errorf("a text that nobody may send was written: %v", err)
+	}
+}

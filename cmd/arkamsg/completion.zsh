@@ -10,4 +10,8 @@ _arkamsg() {
 	fi
 	compadd -- "${words_found[@]}" || _files
 }
-compdef _arkamsg arkamsg
+if [[ "${funcstack[1]}" == _arkamsg ]]; then # loaded by compinit, at the first completion
+	_arkamsg "$@"
+else # sourced
+	compdef _arkamsg arkamsg
+fi

@@ -69,14 +69,21 @@ func TestGateWaits(t *testing.T) {
 // within a second of leaving.
 func TestCopyModeKeepsItsPlace(t *testing.T) { // not parallel: it measures
 	b := newBench(t)
-	b.agent("agent", "codex")
+	withHistory := append([]string{"sh", "-c", `seq 300; exec "$@"`, "sh"}, b.argv("agent", "codex")...)
+	if err := b.Open(lab.Pane{Session: "agent", Argv: withHistory}); err != nil {
+		t.Fatal(err)
+	}
+	b.sees("agent", "›")
 	best := time.Hour
 	for n := range 3 {
 		d := b.delivery("agent", "codex", notice(n))
 		b.tmux("copy-mode", "-t", d.Target.PaneID)
-		b.tmux("send-keys", "-t", d.Target.PaneID, "-X", "cursor-up")
+		b.tmux("send-keys", "-t", d.Target.PaneID, "-N", "40", "-X", "scroll-up")
 		const place = "#{pane_in_mode} #{pane_mode} #{scroll_position} #{copy_cursor_x} #{copy_cursor_y}"
 		before := b.tmux("display-message", "-p", "-t", d.Target.PaneID, place)
+		if !strings.HasPrefix(before, "1 copy-mode 40 ") {
+			t.Fatalf("nobody has scrolled: %q", before)
+		}
 		received := len(b.entries("agent"))
 		for range 3 {
 			b.want(b.deliver(d), sessions.Waiting, sessions.ReasonPaneInMode)

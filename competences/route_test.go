@@ -2,6 +2,8 @@ package competences
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"arkamsg/competences/candidate"
@@ -38,6 +40,18 @@ func appended(t *testing.T, f *fixture, raw []byte) (key, row) {
 		t.Fatal(err)
 	}
 	return k, r
+}
+
+// TestNumbersStayExact from the request to the file, beyond what float64 holds.
+func TestNumbersStayExact(t *testing.T) {
+	f := start(t, t.TempDir(), Settings{})
+	if _, err := f.PersistLocal(bg, body("M1", "Nombres exacts", persistID(), m{"annotations_semantiques.n": json.Number("9007199254740993")})); err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.Get(bg, "nombres_exacts")
+	if err != nil || fmt.Sprint(d.Provenance.Annotations["n"]) != "9007199254740993" {
+		t.Errorf("%v %v", d.Provenance.Annotations, err)
+	}
 }
 
 // TestRouteFinishesWhatWasAppended at the daemon's next start.

@@ -19,7 +19,8 @@
 //   - Nothing is overwritten. A file comes into being by link(2); a second
 //     message that would take the same name gets slug-2, and so on.
 //   - A message id exists once in its thread: publishing it again finds the
-//     first file. Another text under the same id is a Conflict.
+//     first file. Another text under the same id is a Conflict. A file with
+//     problems claims no id.
 //   - What was published is what is read back, byte for byte. Encode decodes what
 //     it wrote before anything reaches the disk; a text that YAML cannot carry is
 //     refused, never altered. Line ends are normalised only by

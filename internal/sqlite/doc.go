@@ -8,8 +8,9 @@
 //     A COMMIT that failed is an error with Unknown set: it may have happened.
 //   - Concurrent callers of Write in one process share a transaction (group
 //     commit). One caller's error rolls back only what that caller did: the group
-//     runs again then, with a savepoint for each. There is no goroutine: the first caller to come
-//     leads, the others wait for it, and the next in the queue leads next.
+//     runs again then, with a savepoint for each. There is no goroutine: the first
+//     caller to come leads, the others wait for it, and the next in the queue
+//     leads next.
 //   - Two processes that write at once queue. SQLITE_BUSY becomes a NotNow error
 //     only after a minute of somebody else holding the lock.
 //   - Read sees one consistent snapshot and never waits for a writer.

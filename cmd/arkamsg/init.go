@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,9 +61,26 @@ func (p *program) initialise(c *cli.Context) error {
 	if err := writeConfig(home, text); err != nil {
 		return err
 	}
+	if err := p.furnish(c, home); err != nil {
+		return err
+	}
 	p.printf("%s\n", home.Config())
 	fmt.Fprintf(p.stderr, "Next: arkamsg daemon, then arkamsg push --from ROLE --to ROLE --subject … --message …\n")
 	return nil
+}
+
+// furnish makes the empty journal and backlog, so that whatever only reads finds
+// something to read from now on.
+func (p *program) furnish(c *cli.Context, home config.Home) error {
+	file, err := p.load(home)
+	if err != nil {
+		return err
+	}
+	room, err := notifyd.Open(c.Context, home, file, notifyd.OpenOptions{Logger: p.logger(c, slog.LevelWarn)})
+	if err != nil {
+		return err
+	}
+	return room.Close()
 }
 
 // initHome is where the file goes: the home that was named, else this folder

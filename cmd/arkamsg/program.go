@@ -167,6 +167,10 @@ func (p *program) with(c *cli.Context, opts notifyd.OpenOptions, fn func(*notify
 	}
 	opts.Logger = p.logger(c, slog.LevelWarn)
 	room, err := notifyd.Open(c.Context, home, file, opts)
+	if opts.ReadOnly && errkind.Of(err) == errkind.NotFound && err != nil {
+		return errkind.New(errkind.NotFound, "nothing was ever sent from %s", home).Wrap(err).
+			WithHint("the first arkamsg push or arkamsg daemon makes the journal")
+	}
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestBusyTreeIsLookedAtAllTheSame(t *testing.T) {
 			t.Error("the context ended")
 		}
 	}()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(patience / 4); ; {
 		select {
 		case changes <- "again":
 		case <-done:

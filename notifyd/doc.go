@@ -4,9 +4,9 @@
 //
 // # Two halves
 //
-// [Home] is an opened home: configuration, journal and backlog, wired. Every
-// door uses it, whether or not a daemon runs: [Home.Send], [Home.SendEnvelopes]
-// and [Home.Pull] are the verbs of an agent. Sending appends to the journal by
+// [Mailroom] is an opened home: configuration, journal and backlog, wired. Every
+// door uses it, whether or not a daemon runs: [Mailroom.Send], [Mailroom.SendEnvelopes]
+// and [Mailroom.Pull] are the verbs of an agent. Sending appends to the journal by
 // itself and rings the doorbell; if no daemon is there to hear it, the next one
 // finds the work.
 //
@@ -27,7 +27,8 @@
 //	claim → (already read?) → pin → gate → paste → submit → prove → record
 //
 // A closed gate is not a failure: the message waits, `status` says what for,
-// and nothing is counted. A missing, forbidden, dead or foreign target is
+// and nothing is counted. The name is resolved anew at each look; the pane is
+// written down only while text may be typed into it. A missing, forbidden, dead or foreign target is
 // BLOCK (ARKA §11): the message fails with that reason, the sender is told,
 // and one escalation is made, all three in one transaction. Returns and
 // escalations that fail are dead letters and cause nothing further.
@@ -43,6 +44,8 @@
 // bounded, and leaves the rest for the next start. The lease is resigned.
 //
 // A lost lease, a journal that is no longer the file it was, or a lock file
-// that was replaced end [Daemon.Run] with an error that says so. The daemon
+// that was replaced end [Daemon.Run] with an error that says so, at the latest
+// when the next statement is refused. Any other error is tried again, and said
+// once for as long as it stays the same. The daemon
 // never goes on in a state that `status` would not show.
 package notifyd

@@ -198,6 +198,27 @@ func TestInterruptedPushIsFinishedLater(t *testing.T) {
 	}
 }
 
+// Only what would be refused again, and left nothing behind, is given up.
+func TestWhatIsGivenUp(t *testing.T) {
+	conflict := errkind.New(errkind.Conflict, "no")
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"refused":          {conflict, true},
+		"invalid":          {errkind.New(errkind.Invalid, "no"), true},
+		"after the file":   {unfinished{conflict}, false},
+		"unknown":          {errkind.New(errkind.Refused, "no").AsUnknown(), false},
+		"not now":          {errkind.New(errkind.NotNow, "no"), false},
+		"interrupted":      {context.Canceled, false},
+		"none of our kind": {os.ErrPermission, false},
+	} {
+		if refused(c.err) != c.want {
+			t.Errorf("%s: %v", name, !c.want)
+		}
+	}
+}
+
 func TestChatLineReachesSessionsOfAnyName(t *testing.T) {
 	s := set(t)
 	s.more = "allow: {PMO: [boss-claude]}\n"

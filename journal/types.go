@@ -75,6 +75,7 @@ const (
 	ReasonAgentBusy         Reason = "agent_busy"
 	ReasonUnknownScreen     Reason = "unknown_screen"
 	ReasonTmuxUnavailable   Reason = "tmux_unavailable"
+	ReasonEnterSwallowed    Reason = "enter_swallowed" // pasted, not submitted: tried again
 	ReasonAttemptsExhausted Reason = "attempts_exhausted"
 	ReasonIndeterminate     Reason = "indeterminate"
 	ReasonInvalid           Reason = "invalid"
@@ -86,7 +87,7 @@ var Reasons = []Reason{
 	ReasonMissingSession, ReasonNotAllowed, ReasonTargetDead, ReasonWrongProgram,
 	ReasonPaneInMode, ReasonPaneSynchronized, ReasonInputOff, ReasonHumanDraft,
 	ReasonDialogOpen, ReasonAgentBusy, ReasonUnknownScreen, ReasonTmuxUnavailable,
-	ReasonAttemptsExhausted, ReasonIndeterminate, ReasonInvalid, ReasonCancelled,
+	ReasonEnterSwallowed, ReasonAttemptsExhausted, ReasonIndeterminate, ReasonInvalid, ReasonCancelled,
 }
 
 var reasonGrammar = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)

@@ -74,9 +74,9 @@ func (m *Mailroom) complete(ctx context.Context, in *messaging.Intention) error 
 	id := in.Draft.Message.MessageID
 	switch {
 	case err == nil:
-		m.log.Info("finished a push that was killed", "message_id", id)
+		m.log.Info("finished a push that was killed", keyMessage, id)
 	case refused(err):
-		m.log.Warn("dropped a push that was killed before it began", "message_id", id, "error", err)
+		m.log.Warn("dropped a push that was killed before it began", keyMessage, id, keyError, err)
 		err = nil
 	}
 	return errors.Join(err, conclude(in, err))

@@ -3,6 +3,7 @@ package notifyd
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"arkamsg/internal/crash"
@@ -46,8 +47,7 @@ func (d *Daemon) block(ctx context.Context, p *parcel, reason journal.Reason, de
 	}
 	crash.At("notifyd:after-block")
 	d.opts.Observe(p.ticket, journal.Failed, reason)
-	d.log.Warn("blocked", "message_id", p.ticket.Event.MessageID, "target", p.session(),
-		"reason", reason, "consequences", len(consequences))
+	d.line(slog.LevelWarn, lineBlocked, p.ticket, keyReason, reason, keyConsequences, len(consequences))
 	d.nudge() // returns and escalations open lanes of their own
 	return nil
 }
@@ -147,8 +147,7 @@ func (d *Daemon) fail(ctx context.Context, p *parcel, reason journal.Reason, det
 	err := d.room.Journal.Fail(ctx, p.ticket, reason, journal.Outcome{Detail: detail, Evidence: evidence})
 	if err == nil {
 		d.opts.Observe(p.ticket, journal.Failed, reason)
-		d.log.Warn("failed", "message_id", p.ticket.Event.MessageID, "kind", p.ticket.Event.Kind,
-			"target", p.session(), "reason", reason, "attempt", p.ticket.Attempt)
+		d.line(slog.LevelWarn, lineFailed, p.ticket, keyReason, reason)
 	}
 	return err
 }

@@ -123,10 +123,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return errors.Join(err, lock.release())
 	}
 	d.office = office
-	d.log.Info("daemon started", "home", string(d.room.Home), "term", office.term)
+	d.log.Info("daemon started", keyHome, string(d.room.Home), keyTerm, office.term)
 	err = d.serve(ctx)
 	office.resign()
-	d.log.Info("daemon stopped", "term", office.term)
+	d.log.Info("daemon stopped", keyTerm, office.term)
 	return errors.Join(err, lock.release())
 }
 

@@ -60,7 +60,7 @@ func takeOffice(ctx context.Context, j *journal.Journal, l *lock, ttl time.Durat
 			return nil, err
 		}
 		if !told {
-			log.Warn("another daemon's lease is still running; waiting for it to end", "error", err)
+			log.Warn("another daemon's lease is still running; waiting for it to end", keyError, err)
 			told = true
 		}
 		if !pause(ctx, time.Second) {
@@ -120,7 +120,7 @@ func (t *tenure) renew(ctx context.Context) error {
 		return errkind.New(errkind.Conflict, "the lease of term %d is lost; another daemon may be running", t.term).
 			Wrap(err).WithHint("arkamsg status")
 	default:
-		t.log.Warn("lease not renewed, trying again", "error", err)
+		t.log.Warn("lease not renewed, trying again", keyError, err)
 		return nil
 	}
 }
@@ -130,7 +130,7 @@ func (t *tenure) renew(ctx context.Context) error {
 func (t *tenure) rescue(ctx context.Context, lost error) error {
 	saved, err := t.journal.Rescue(context.WithoutCancel(ctx))
 	if err != nil {
-		t.log.Error("what the journal held could not be saved", "error", err)
+		t.log.Error("what the journal held could not be saved", keyError, err)
 		return lost
 	}
 	return errkind.New(errkind.Damaged, "%v; what it held is saved in %s", lost, saved).
@@ -158,7 +158,7 @@ func (t *tenure) resign() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if err := t.journal.Resign(ctx, t.lease); err != nil && !errors.Is(err, journal.ErrStale) {
-		t.log.Warn("lease not resigned; the next start takes it by the lock", "error", err)
+		t.log.Warn("lease not resigned; the next start takes it by the lock", keyError, err)
 	}
 }
 

@@ -111,6 +111,7 @@ var remedies = map[journal.Reason]string{
 	journal.ReasonAgentBusy:         "nothing to do: delivered when the agent's turn ends; arkamsg sessions shows what it does",
 	journal.ReasonUnknownScreen:     "look at the pane: arkamsg sessions; if it is at its prompt, adjust 'providers' in arka.yaml",
 	journal.ReasonTmuxUnavailable:   "check the tmux server: tmux ls",
+	journal.ReasonEnterSwallowed:    "nothing to do: Enter is tried again; if it happens often, raise settle in 'providers'. arkamsg show ID",
 	journal.ReasonAttemptsExhausted: "look at the pane, then: arkamsg dead retry ID",
 	journal.ReasonIndeterminate:     "compare the evidence with the pane: arkamsg dead show ID",
 	journal.ReasonInvalid:           "read what is wrong, then send it again, corrected: arkamsg show ID",

@@ -73,7 +73,7 @@ func (m *Mailroom) Close() error {
 // it must not turn an accepted message into an error.
 func (m *Mailroom) ring() {
 	if err := watch.Ring(m.Home.Bell()); err != nil {
-		m.log.Warn("the daemon was not woken; its sweep will find the message", "error", err)
+		m.log.Warn("the daemon was not woken; its sweep will find the message", keyError, err)
 	}
 }
 

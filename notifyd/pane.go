@@ -1,8 +1,10 @@
 package notifyd
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"arkamsg/internal/crash"
@@ -185,7 +187,7 @@ func (d *Daemon) wait(ctx context.Context, p *parcel, reason journal.Reason) err
 		return err
 	}
 	if p.waits != reason {
-		d.log.Info("waiting", "message_id", p.ticket.Event.MessageID, "target", p.session(), "reason", reason)
+		d.line(slog.LevelInfo, lineWaiting, p.ticket, keyReason, reason)
 	}
 	p.waits, p.ticket.Note = reason, pane
 	return nil
@@ -205,20 +207,21 @@ func (d *Daemon) again(ctx context.Context, s *settings, p *parcel, out sessions
 	if p.ticket.Attempt >= retry.MaxAttempts {
 		return d.fail(ctx, p, journal.ReasonAttemptsExhausted, out.Detail, out.Evidence)
 	}
-	after := retry.Before(p.ticket.Attempt + 1)
-	return d.room.Journal.Update(ctx, func(tx *journal.Tx) error {
-		return errors.Join(
-			tx.Note(p.ticket, p.pane()),
-			tx.Retry(p.ticket, journal.Reason(out.Reason), out.Detail, after))
+	reason, after := cmp.Or(journal.Reason(out.Reason), journal.ReasonEnterSwallowed), retry.Before(p.ticket.Attempt+1)
+	err := d.room.Journal.Update(ctx, func(tx *journal.Tx) error {
+		return errors.Join(tx.Note(p.ticket, p.pane()), tx.Retry(p.ticket, reason, out.Detail, after))
 	})
+	if err == nil {
+		d.line(slog.LevelInfo, lineRetried, p.ticket, keyReason, reason, keyAfter, after.Milliseconds())
+	}
+	return err
 }
 
 func (d *Daemon) deliver(ctx context.Context, p *parcel, detail string) error {
 	err := d.room.Journal.Deliver(ctx, p.ticket, journal.Outcome{Detail: detail})
 	if err == nil {
 		d.opts.Observe(p.ticket, journal.Delivered, "")
-		d.log.Info("delivered", "message_id", p.ticket.Event.MessageID, "kind", p.ticket.Event.Kind,
-			"target", p.session(), "attempt", p.ticket.Attempt)
+		d.line(slog.LevelInfo, lineDelivered, p.ticket)
 	}
 	return err
 }
@@ -230,7 +233,7 @@ func (d *Daemon) forget(ctx context.Context, s *settings, p *parcel) {
 		Target: p.target, Journal: d.room.Journal.ID(), Event: int64(p.ticket.Event.ID),
 	})
 	if err != nil {
-		d.log.Debug("mark not dropped", "message_id", p.ticket.Event.MessageID, "error", err)
+		d.log.Debug("mark not dropped", keyMessage, p.ticket.Event.MessageID, keyError, err)
 	}
 }
 

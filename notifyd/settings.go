@@ -64,7 +64,7 @@ func (d *Daemon) reload(ctx context.Context) error {
 			err = d.use(file)
 		}
 		if err != nil {
-			d.log.Error("arka.yaml refused; the settings in force stay", "error", err)
+			d.log.Error("arka.yaml refused; the settings in force stay", keyError, err)
 			continue
 		}
 		d.log.Info("arka.yaml reloaded")
@@ -95,7 +95,7 @@ func (d *Daemon) warnOfRestart(old, now *config.File) {
 		"http.listen":    old.HTTP.Listen != now.HTTP.Listen,
 	} {
 		if changed {
-			d.log.Warn("takes effect at the next start", "field", field)
+			d.log.Warn("takes effect at the next start", keyField, field)
 		}
 	}
 }

@@ -33,9 +33,9 @@ func (d *Daemon) archive(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		d.log.Error("old history was not archived", "error", err)
+		d.log.Error("old history was not archived", keyError, err)
 	case n > 0:
-		d.log.Info("old history archived", "events", n)
+		d.log.Info("old history archived", keyEvents, n)
 	}
 }
 
@@ -51,10 +51,10 @@ func (d *Daemon) prove(ctx context.Context) {
 		err = d.room.Journal.Keep(report)
 	}
 	if err != nil {
-		d.log.Error("the journal was not proved", "error", err)
+		d.log.Error("the journal was not proved", keyError, err)
 	}
 	if err := report.Err(); err != nil {
-		d.log.Error("THE JOURNAL IS DAMAGED", "error", err, "first", report.Findings[0].Message, "remedy", errkind.Hint(err))
+		d.log.Error("THE JOURNAL IS DAMAGED", keyError, err, keyFirst, report.Findings[0].Message, keyRemedy, errkind.Hint(err))
 	}
 }
 

@@ -44,6 +44,7 @@ var parts = map[string]func(args []string) error{
 	"status":         readStatus,
 	"append-refused": appendRefused,
 	"archive":        archiveAll,
+	"accept-loss":    acceptLoss,
 }
 
 func play(part string, args []string) int {
@@ -151,6 +152,18 @@ func archiveAll(args []string) error {
 	defer j.Close()
 	_, err = j.Archive(context.Background(), time.Now().Add(time.Hour))
 	return err
+}
+
+func acceptLoss(args []string) error {
+	j, err := openChild(args[0], Options{AcceptLoss: true})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if err := j.Rebuild(context.Background()); err != nil {
+		return err
+	}
+	return j.AcceptHead(context.Background())
 }
 
 // process is a child that plays a part.
@@ -333,6 +346,45 @@ func assertFoundOnce(t *testing.T, home string, n int) {
 		}
 	}
 	verifyClean(t, j)
+}
+
+// TestAcceptingLossKilledAtEachStep: killed while a person accepts the loss, the
+// journal is refused as before, or good; and accepting again makes it good.
+func TestAcceptingLossKilledAtEachStep(t *testing.T) {
+	for _, label := range []string{"journal:begun:2", "journal:before-commit:2", "journal:committed:2", "journal:head-written:1"} {
+		t.Run(label, func(t *testing.T) {
+			home := lostHome(t)
+			child(t, "accept-loss", home).crashAt(label).wait(t, syscall.SIGKILL)
+			if j, err := Open(t.Context(), home, Options{}); err == nil {
+				verifyClean(t, j)
+				check(t, j.Close())
+			} else if errkind.Of(err) != errkind.Damaged {
+				t.Fatal(err)
+			}
+			child(t, "accept-loss", home).wait(t, 0)
+			j := must(Open(t.Context(), home, Options{}))
+			defer j.Close()
+			must(j.Append(t.Context(), note("after", "lane")))
+			verifyClean(t, j)
+		})
+	}
+}
+
+// lostHome is a home whose journal was replaced by an older copy.
+func lostHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	j := must(Open(t.Context(), home, Options{}))
+	fillLane(t, j, 4)
+	old := filepath.Join(home, "old.db")
+	check(t, j.Backup(t.Context(), old))
+	must(j.Append(t.Context(), note("lost", "lane")))
+	check(t, j.Close())
+	check(t, os.Rename(old, filepath.Join(home, "journal.db")))
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(home, "journal.db"+suffix)) // there or not
+	}
+	return home
 }
 
 // long reports whether the long forms run (make fault).

@@ -252,6 +252,9 @@ func (s *scene) reaches(id string, state journal.State, reason journal.Reason) j
 func (s *scene) typed(role, id string) (n int) {
 	s.Helper()
 	entries, err := standin.ReadLog(s.logOf(session(role)))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0 // it is starting
+	}
 	s.check(err)
 	for _, text := range standin.Submitted(entries) {
 		n += strings.Count(text, "ptr:msg:"+id)

@@ -31,9 +31,6 @@ type parcel struct {
 	waits    journal.Reason  // as the journal has it
 }
 
-// session is where the parcel goes, for people.
-func (p *parcel) session() string { return Target(p.ticket.Event.Lane) }
-
 // toPane is the route of everything that is typed: notifications, returns and
 // escalations. It ends with an outcome in the journal, or leaves the ticket
 // dispatched because stop closed. After an error it goes on with the same

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "standin" {
 		os.Exit(standin.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "6") // they wait for screens more than for the processor
 	os.Exit(m.Run())
 }
 
@@ -76,7 +79,7 @@ func session(role string) string { return "arka-t-" + role + "-codex" }
 // set opens a scene with an agent for each role; LD, PMO and Ghost are allowed.
 func set(t *testing.T, roles ...string) *scene {
 	t.Helper()
-	t.Parallel() // they wait for screens more than for the processor
+	t.Parallel()
 	l, err := lab.Start()
 	if err != nil {
 		t.Fatal(err)

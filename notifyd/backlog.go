@@ -86,6 +86,10 @@ func (m *Mailroom) complete(ctx context.Context, in *messaging.Intention) error 
 // files that are older were never meant to be announced.
 const announceSince journal.MessageID = "announce:since"
 
+// fileClock is how far a file's time may lag behind ours: the kernel stamps files
+// by its last tick, and some file systems keep whole seconds.
+const fileClock = time.Second
+
 // announce appends a notification for every valid file that has none.
 func (d *Daemon) announce(ctx context.Context) error {
 	since, err := d.announcingSince(ctx)
@@ -94,7 +98,7 @@ func (d *Daemon) announce(ctx context.Context) error {
 	}
 	var all error
 	err = d.room.Tree.Scan(ctx, func(e messaging.Entry) error {
-		if len(e.Problems) == 0 && !e.ModTime.Before(since) {
+		if len(e.Problems) == 0 && !e.ModTime.Before(since.Add(-fileClock)) {
 			all = errors.Join(all, d.announceFile(ctx, e))
 		}
 		return ctx.Err()

@@ -3,6 +3,7 @@ package notifyd
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -85,6 +86,9 @@ func (m *Mailroom) unread(ctx context.Context, entries []messaging.Entry) ([]Ite
 			continue
 		}
 		msg, err := m.Tree.Read(e.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // taken away since it was listed
+		}
 		if err != nil {
 			return nil, err
 		}

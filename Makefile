@@ -60,8 +60,8 @@ PROMTOOL ?= promtool
 
 .PHONY: metrics-lint
 metrics-lint: ## check and test the alert rules (needs promtool: Debian's package prometheus)
-	$(PROMTOOL) check rules deploy/prometheus/alerts.yaml
-	$(PROMTOOL) test rules deploy/prometheus/alerts_test.yaml
+	$(PROMTOOL) check rules docs/prometheus/alerts.yaml
+	$(PROMTOOL) test rules docs/prometheus/alerts_test.yaml
 
 .PHONY: test
 test: deps bin/tools/gate ## run every test with the race detector; a skipped test fails

@@ -159,7 +159,7 @@ func (s *Server) sweep(ctx context.Context, listed, ours string) int64 {
 // drop deletes a buffer of ours; one that is gone is as good.
 func (s *Server) drop(ctx context.Context, buffer string) {
 	if _, err := s.do(context.WithoutCancel(ctx), nil, run(verbDeleteBuffer, "-b", buffer)); err != nil {
-		s.log.Debug("buffer not deleted", "buffer", buffer, "err", err)
+		s.log.Debug("buffer not deleted", "buffer", buffer, "error", err)
 	}
 }
 

@@ -116,7 +116,7 @@ func documentedMetrics(t *testing.T) map[string]bool {
 func TestDashboardAndAlertsUseWhatIsDocumented(t *testing.T) {
 	documented := documentedMetrics(t)
 	used := map[string]bool{}
-	for _, path := range []string{"deploy/grafana/arkamsg.json", "deploy/prometheus/alerts.yaml", "deploy/prometheus/alerts_test.yaml"} {
+	for _, path := range []string{"docs/grafana/arkamsg.json", "docs/prometheus/alerts.yaml", "docs/prometheus/alerts_test.yaml"} {
 		for _, name := range metricUsed.FindAllString(read(t, path), -1) {
 			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 				name = strings.TrimSuffix(name, suffix)
@@ -132,7 +132,7 @@ func TestDashboardAndAlertsUseWhatIsDocumented(t *testing.T) {
 			t.Errorf("%s is on no dashboard and in no alert", name)
 		}
 	}
-	if !json.Valid([]byte(read(t, "deploy/grafana/arkamsg.json"))) {
+	if !json.Valid([]byte(read(t, "docs/grafana/arkamsg.json"))) {
 		t.Error("the dashboard is not JSON")
 	}
 }
